@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile - what a session collected, in memory. The report (docs/report.schema.json) is a profile written out: every field
+ * here has the name of its key there. Pure data: no kernel, no clock.
+ *
+ * Units: *_ns are nanoseconds; shares and fractions are 0..1. A ratio that has no value is NaN here and absent in the report.
+ * A profile owns all its strings and arrays.
+ */
+#ifndef TICKSNICK_PROFILE_H
+#define TICKSNICK_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROFILE_SCHEMA_PREFIX "ticksnick.report/"
+#define PROFILE_SCHEMA	      PROFILE_SCHEMA_PREFIX "1"
+
+/* What a row wants said about it; struct profile_fine.flags, in the report by name. */
+enum profile_flag {
+	PROFILE_FLAG_TIED = 1u << 0,	   /* "tied": its interval overlaps that of the row above or below */
+	PROFILE_FLAG_TINY = 1u << 1,	   /* "tiny": upper limit per call below 50 ns, the hook is a visible part */
+	PROFILE_FLAG_LONG = 1u << 2,	   /* "long": single executions span ticks; make it coarse */
+	PROFILE_FLAG_SERIALISED = 1u << 3, /* "serialised": several callers, never two inside at once */
+	PROFILE_FLAG_UNSAMPLED = 1u << 4,  /* "unsampled": called or registered, never hit */
+};
+
+struct profile_target {
+	int pid;
+	char *comm;
+	char *exe;	/* NULL: not known */
+	char *build_id; /* lower-case hex; NULL: none */
+};
+
+struct profile_host {
+	char *kernel;	       /* uname -r */
+	char *machine;	       /* uname -m */
+	unsigned cpus;	       /* online */
+	char *cpu_model;       /* NULL: not known */
+	char *virtualization;  /* "none", or what hosts this machine; NULL: not known */
+};
+
+struct profile_session {
+	uint64_t start_unix_ns;
+	uint64_t duration_ns;
+	double frequency_hz;	   /* effective: as asked for, or as clamped */
+	uint64_t ticks_expected;   /* over all CPUs: duration x CPUs / mean period */
+	uint64_t ticks_delivered;  /* idle CPUs may not tick, so fewer is no loss by itself */
+	uint64_t glances;
+	uint64_t windows;
+	char *ended_by;		   /* "duration", "target", "signal" or "violation" */
+	bool strict;
+};
+
+/* Every way of losing an observation, each a count of observations; all zero when nothing was lost. */
+struct profile_losses {
+	uint64_t slot_unreadable;  /* ticks and switches whose slot could not be read (paged out) */
+	uint64_t slot_foreign;	   /* ticks and switches whose slot pointer led to no slot of that thread */
+	uint64_t thread_untracked; /* threads without a record (table full) */
+	uint64_t table_full;	   /* charges that found no free cell */
+	uint64_t tick_missed;	   /* ticks that should have come while a thread of the target ran */
+	uint64_t switch_missed;	   /* switches repaired after the fact; their time is not lost, their state is estimated */
+	uint64_t clock_stepped;	   /* intervals that ended before they began; counted as empty */
+	uint64_t glance_partial;   /* glances in which some running thread's slot could not be read */
+	uint64_t threads_folded;   /* exited threads that are in the totals but not in threads[] */
+	uint64_t calls_unread;	   /* processes that ended before their last calls could be read */
+	uint64_t calls_lost;	   /* calls of threads that found no slot */
+	uint64_t labels_lost;	   /* registrations that found no free label id */
+};
+
+/* What observing cost the target inside the kernel's BPF programs; the timer interrupt itself is not part of it. */
+struct profile_overhead {
+	uint64_t ticks;	   /* runs of the tick program */
+	uint64_t tick_ns;  /* mean of one */
+	uint64_t switches; /* runs of the scheduler programs */
+	uint64_t switch_ns;
+	uint64_t kernel_ns; /* total */
+	double fraction;    /* kernel_ns / totals.running_ns */
+};
+
+struct profile_totals {
+	uint64_t thread_time_ns; /* running + runnable + blocked + io of all threads */
+	uint64_t running_ns;	 /* exact; stolen_ns is a part of it */
+	uint64_t stolen_ns;	 /* on the CPU by the scheduler's word, but taken by the hypervisor or interrupts */
+	uint64_t runnable_ns;
+	uint64_t blocked_ns;
+	uint64_t io_ns;
+	uint64_t labelled_ns;	/* thread-time inside labels that are not idle: the denominator of every share */
+	uint64_t unlabelled_ns; /* thread-time inside no label */
+	uint64_t idle_ns;	/* thread-time inside idle labels */
+	uint64_t hits;
+	double coverage;	 /* labelled / (labelled + unlabelled) thread-time */
+	double coverage_running; /* the same of running time */
+	double bound;		 /* greatest distance of any row's share from an end of its interval */
+};
+
+struct profile_thread {
+	int pid, tid;
+	char *comm;
+	uint64_t lifetime_ns, running_ns, runnable_ns, blocked_ns, io_ns, hits;
+};
+
+struct profile_fine {
+	char *label;
+	bool idle;
+	uint64_t hits, hits_user, hits_kernel;
+	uint64_t running_ns, runnable_ns, blocked_ns, io_ns, thread_time_ns;
+	double share, share_lo, share_hi; /* NaN where idle or where nothing is labelled */
+	double cpu_share;		  /* running_ns / running time of all labels that are not idle */
+	uint64_t calls;
+	double per_call_ns; /* NaN without calls; rounded to an integer in the report */
+	uint64_t elapsed_ns; /* time with at least one thread inside */
+	double in_flight;    /* thread_time_ns / elapsed_ns */
+	uint32_t flags;	     /* enum profile_flag */
+};
+
+struct profile_warning {
+	char *code;  /* stable, for machines; docs/output.md has an entry for each */
+	char *label; /* the label it is about; NULL: none */
+	char *text;  /* one sentence */
+};
+
+struct profile {
+	char *tool_version;
+	unsigned tool_abi;
+	struct profile_host host;
+	struct profile_target *target;
+	size_t target_count;
+	struct profile_session session;
+	struct profile_losses losses;
+	struct profile_overhead overhead;
+	struct profile_totals totals;
+	struct profile_thread *threads; /* by thread-time, greatest first */
+	size_t thread_count;
+	struct profile_fine *fine; /* by share, greatest first; idle labels after them; never-hit ones last */
+	size_t fine_count;
+	struct profile_warning *warnings;
+	size_t warning_count;
+};
+
+/* An empty profile: counts zero, ratios NaN. NULL: out of memory. */
+struct profile *profile__new(void);
+
+/* NULL is fine. */
+void profile__free(struct profile *profile);
+
+/*
+ * Appends a warning; label may be NULL; the text is printf-style. 0 or -ENOMEM.
+ */
+int profile__warn(struct profile *profile, const char *code, const char *label, const char *format,
+		  ...) __attribute__((format(printf, 4, 5)));
+
+/* Sum of all losses that mean a missing observation: switch_missed, which is repaired, and threads_folded, whose time is in the
+ * totals, are not. Saturates. */
+uint64_t profile__losses(const struct profile_losses *losses);
+
+/* Name of one flag bit ("tied" ...), NULL if it has none; and back: 0 if no flag has that name. */
+const char *profile__flag_name(uint32_t flag);
+uint32_t profile__flag_by_name(const char *name);
+
+/* One row per loss counter, so that writers, readers and the table name them alike. */
+struct profile_loss_field {
+	const char *name;    /* key in the report */
+	size_t offset;	     /* of the uint64_t in struct profile_losses */
+	const char *meaning; /* a few words for the text report */
+};
+extern const struct profile_loss_field profile_loss_fields[];
+extern const size_t profile_loss_field_count;
+
+#endif
