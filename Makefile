@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+# Targets: all (default), demo, check, unit, bench, asan, install, uninstall, clean. V=1 shows the commands.
+# demo, check, asan and bench install what is missing (scripts/deps); the others only say so.
+
+VERSION := 0.1.0
+
+CC ?= cc
+CLANG ?= clang
+BPFTOOL ?= $(shell scripts/deps --bpftool)
+PKG_CONFIG ?= pkg-config
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+V ?= 0
+ifeq ($(V),0)
+Q := @
+say = @printf '  %-8s %s\n' '$(1)' '$(2)'
+else
+Q :=
+say = @:
+endif
+
+ARCH := $(shell uname -m)
+BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(ARCH)))
+
+WARN := -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wno-missing-field-initializers
+CFLAGS ?= -O2 -g
+SAN ?=
+ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(SAN) -D_GNU_SOURCE -DTICKSNICK_VERSION='"$(VERSION)"' \
+	-Iinclude -I$(BUILD) -Iuser -MMD -MP
+LIBS = -lbpf -lelf -ldw -ljansson -lz -lm
+CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check 2>/dev/null)
+BPF_CFLAGS = -g -O2 --target=bpf -mcpu=v3 -Wall -Wextra -Werror -Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -Iinclude -Ibpf \
+	-idirafter /usr/include/$(ARCH)-linux-gnu -MMD -MP
+
+BPF_SRC := $(wildcard bpf/*.bpf.c)
+BPF_OBJ := $(BPF_SRC:%.bpf.c=$(BUILD)/%.bpf.o)
+SKEL := $(BUILD)/ticksnick.skel.h
+USER_SRC := $(wildcard user/*.c)
+USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
+LIB_OBJ := $(filter-out $(BUILD)/user/main.o,$(USER_OBJ))
+LIB := $(BUILD)/libticksnick.a
+UNIT_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*.c))
+KERNEL_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/kernel/*.c))
+BENCH_BIN := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
+COMMANDS := record report doctor
+MAN := $(wildcard docs/*.1)
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: all deps demo check test-programs bench install uninstall clean asan unit programs
+all: $(BUILD)/ticksnick programs
+
+# What looks for dependencies runs before the make that uses them, which reads pkg-config, paths and wildcards afresh.
+DEPS = CC='$(CC)' CLANG='$(CLANG)' PKG_CONFIG='$(PKG_CONFIG)' scripts/deps
+SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
+deps:
+	@$(DEPS) build
+
+# A plain build installs nothing: where something is missing it says what, once, instead of failing in the compiler.
+$(BUILD)/.deps: scripts/deps
+	@mkdir -p $(@D)
+	@$(DEPS) --check build || { echo 'make: "make deps" installs it (as root)' >&2; exit 1; }
+	@touch $@
+
+DEMO = $(BUILD)/ticksnick record -d 5 -- $(BUILD)/bench/demo
+demo:
+	@$(DEPS) build
+	@$(SUBMAKE) all
+	@if [ "$$(id -u)" -eq 0 ]; then echo '$(DEMO)'; exec $(DEMO); \
+	elif command -v sudo >/dev/null; then echo 'sudo $(DEMO)'; exec sudo $(DEMO); \
+	else echo 'demo: recording needs root; as root run: $(DEMO)' >&2; exit 4; fi
+
+check:
+	@$(DEPS) build test
+	@$(SUBMAKE) test-programs
+	@CC='$(CC)' tests/run.sh $(BUILD)
+
+# Tests of what runs in user space, with the sanitizers; LIB and programs are built apart.
+ASAN_BUILD = build-asan
+asan:
+	@$(DEPS) build test asan
+	@$(SUBMAKE) BUILD=$(ASAN_BUILD) SAN='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' test-programs
+	@CC='$(CC)' tests/run.sh $(ASAN_BUILD) unit cli
+
+bench:
+	@$(DEPS) build bench
+	@$(SUBMAKE) all
+	@bench/run.sh $(BUILD)
+
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c | $(BUILD)/.deps
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+$(BUILD)/ticksnick.bpf.o: $(BPF_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(SKEL): $(BUILD)/ticksnick.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name ticksnick_bpf > $@
+
+$(BUILD)/user/%.o: user/%.c | $(SKEL) $(BUILD)/.deps
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+$(BUILD)/tests/%.o: tests/%.c | $(SKEL)
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+$(LIB): $(LIB_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/ticksnick: $(BUILD)/user/main.o $(LIB)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(SAN) -o $@ $^ $(LIBS)
+	$(Q)for c in $(COMMANDS); do ln -sf ticksnick $(BUILD)/ticksnick-$$c; done
+
+# Programs with a known truth: they include the public header alone, like any application.
+$(BUILD)/bench/%: bench/%.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -Iinclude -MMD -MP -MF $@.d -o $@ $< -lpthread -lm
+
+programs: $(BENCH_BIN)
+
+$(BUILD)/tests/run-unit: $(UNIT_OBJ) $(LIB)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(SAN) -o $@ $^ $(LIBS) $(CHECK_LIBS)
+
+$(BUILD)/tests/run-kernel: $(KERNEL_OBJ) $(LIB)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(SAN) -o $@ $^ $(LIBS) $(CHECK_LIBS)
+
+test-programs: all $(BUILD)/tests/run-unit $(BUILD)/tests/run-kernel
+
+unit: $(BUILD)/tests/run-unit
+	$<
+
+# What an application needs is slot.h and ticksnick.h; cells.h is between the kernel side and user space alone.
+INSTALL ?= install
+BIN_DIR = $(DESTDIR)$(PREFIX)/bin
+INCLUDE_DIR = $(DESTDIR)$(PREFIX)/include/ticksnick
+PC_DIR = $(DESTDIR)$(PREFIX)/share/pkgconfig
+MAN_DIR = $(DESTDIR)$(PREFIX)/share/man/man1
+PUBLIC_HEADERS = slot.h ticksnick.h
+
+install: $(BUILD)/ticksnick
+	$(Q)$(INSTALL) -d $(BIN_DIR) $(INCLUDE_DIR) $(PC_DIR) $(MAN_DIR)
+	$(Q)$(INSTALL) -m 755 $(BUILD)/ticksnick $(BIN_DIR)/
+	$(Q)for c in $(COMMANDS); do ln -sf ticksnick $(BIN_DIR)/ticksnick-$$c; done
+	$(Q)$(INSTALL) -m 644 $(PUBLIC_HEADERS:%=include/ticksnick/%) $(INCLUDE_DIR)/
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' docs/ticksnick.pc.in > $(PC_DIR)/ticksnick.pc
+	$(Q)chmod 644 $(PC_DIR)/ticksnick.pc
+	$(Q)$(INSTALL) -m 644 $(MAN) $(MAN_DIR)/
+
+uninstall:
+	$(Q)rm -f $(BIN_DIR)/ticksnick $(COMMANDS:%=$(BIN_DIR)/ticksnick-%) $(PC_DIR)/ticksnick.pc
+	$(Q)rm -f $(PUBLIC_HEADERS:%=$(INCLUDE_DIR)/%) $(patsubst docs/%,$(MAN_DIR)/%,$(MAN))
+	$(Q)rmdir $(INCLUDE_DIR) 2>/dev/null || true
+
+clean:
+	$(Q)rm -rf $(BUILD) $(ASAN_BUILD)
+
+-include $(wildcard $(BUILD)/*/*.d $(BUILD)/*/*/*.d)

@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs the test suites one after the other, shows what they print, and ends with one line that sums them up:
+# "N passed, N failed", with ", N skipped" when something was skipped.
+#
+# usage: tests/run.sh BUILD [SUITE..]		suites: unit header matrix kernel cli style (default: all of them)
+#
+# A suite that exits non-zero without naming a failure, or that prints no count, counts as one failure. Without root whatever
+# loads BPF is skipped; with CI=true every skip is a failure.
+set -u
+top=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "${1:?usage: tests/run.sh BUILD [SUITE..]}" && pwd) || exit 1
+shift
+cd "$top" || exit 1
+[ $# -gt 0 ] || set -- unit header matrix kernel cli style
+suites=${TESTS_SUITE_DIR:-}
+
+passed=0 failed=0 skipped=0
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+
+suite_command() {
+	case $1 in
+	unit) echo "$build/tests/run-unit" ;;
+	header) echo "bash tests/header/run.sh" ;;
+	matrix) echo "bash tests/header/matrix.sh $build/tests/header $build/ticksnick" ;;
+	kernel) echo "$build/tests/run-kernel" ;;
+	cli) echo "bash tests/cli/run.sh $build" ;;
+	style) echo "bash scripts/style" ;;
+	*) return 1 ;;
+	esac
+}
+
+needs_root() {
+	[ "$1" = kernel ] || [ "$1" = matrix ]
+}
+
+# The counts a suite printed, as "passed failed skipped", summed over its runners: check's line and the plain one.
+counts_of() {
+	awk '
+	match($0, /^[0-9]+%: Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+/) {
+		split($0, n, /[^0-9]+/)
+		passed += n[2] - n[3] - n[4]; failed += n[3] + n[4]; found = 1
+	}
+	/^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$/ {
+		passed += $1; failed += $3; skipped += $5; found = 1
+	}
+	END { if (found) print passed + 0, failed + 0, skipped + 0 }' "$1"
+}
+
+run_suite() {
+	local suite=$1 command status counts p f s start=$SECONDS
+	command=$(suite_command "$suite") || {
+		echo "tests: no such suite: $suite" >&2
+		exit 2
+	}
+	[ -z "$suites" ] || command="bash $suites/$suite"
+	echo "== $suite"
+	if needs_root "$suite" && [ "$(id -u)" -ne 0 ]; then
+		echo "SKIP $suite: NOT RUN, it loads BPF and that needs root; run: sudo make check"
+		skipped=$((skipped + 1))
+		return
+	fi
+	# The counts are left out of what is shown, so that the last line is the only one of its form.
+	$command </dev/null 2>&1 | tee "$log" |
+		grep -vE '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$|^[0-9]+%: Checks: '
+	status=${PIPESTATUS[0]}
+	counts=$(counts_of "$log")
+	if [ -z "$counts" ]; then
+		echo "FAIL $suite: printed no count (exit status $status)"
+		counts="0 1 0"
+	fi
+	read -r p f s <<<"$counts"
+	if [ "$status" -ne 0 ] && [ "$f" -eq 0 ]; then
+		echo "FAIL $suite: exit status $status, though no test failed"
+		f=1
+	fi
+	if [ $((p + f + s)) -eq 0 ]; then
+		echo "FAIL $suite: ran no test"
+		f=1
+	fi
+	echo "-- $suite: passed $p, failed $f, skipped $s, in $((SECONDS - start)) s"
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+}
+
+for suite in "$@"; do
+	run_suite "$suite"
+done
+
+if [ "$skipped" -gt 0 ] && [ "${CI:-}" = true ]; then
+	echo "tests: $skipped skipped, which in CI is a failure"
+	failed=$((failed + skipped))
+	skipped=0
+fi
+line="$passed passed, $failed failed"
+[ "$skipped" -eq 0 ] || line="$line, $skipped skipped"
+echo "$line"
+[ "$failed" -eq 0 ]
