@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * kernel.h - the few kernel types the programs use, and every difference between kernel releases.
+ *
+ * CO-RE relocates each access to the running kernel's layout, so only the fields that are read stand here.
+ */
+#ifndef TICKSNICK_BPF_KERNEL_H
+#define TICKSNICK_BPF_KERNEL_H
+
+#include <linux/types.h>
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <stdbool.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct sched_entity {
+	__u64 sum_exec_runtime;
+};
+
+struct signal_struct {
+	unsigned int flags;
+};
+
+struct mm_struct;
+
+struct thread_struct {
+#if defined(__TARGET_ARCH_x86)
+	unsigned long fsbase;
+#else
+	struct {
+		unsigned long tp_value;
+	} uw;
+#endif
+};
+
+struct task_struct {
+	unsigned int __state;
+	unsigned int flags;
+	int pid;
+	int tgid;
+	__u64 start_time;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	struct sched_entity se;
+	struct thread_struct thread;
+	struct pid *thread_pid;
+	struct signal_struct *signal;
+	struct mm_struct *mm;
+	char comm[16];
+};
+
+/* Before 5.14 the field was "volatile long state". */
+struct task_struct___before_5_14 {
+	long state;
+};
+
+#pragma clang attribute pop
+
+/* include/linux/sched.h; the values have not changed since 5.15. */
+#define TASK_UNINTERRUPTIBLE 0x0002
+#define TASK_DEAD	     0x0080
+#define TASK_WAKING	     0x0200
+#define TASK_NOLOAD	     0x0400
+#define PF_EXITING	     0x00000004
+#define SIGNAL_GROUP_EXIT    0x00000004
+
+/*
+ * The state a task is switched out in. Kernels from 5.18 pass it to the tracepoint as well, but a program that takes that
+ * argument does not load before; reading it from the task differs only where a wakeup came first, and then "runnable" is right.
+ */
+static __always_inline __u32 kernel__task_state(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->__state))
+		return task->__state;
+	return (__u32)BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
+}
+
+/*
+ * The user-space thread pointer that thread-local storage is addressed by. task may be any address: the read goes through
+ * bpf_probe_read_kernel. It is what the kernel saved or was told by arch_prctl or clone, which is what every libc uses.
+ */
+static __always_inline __u64 kernel__thread_pointer(const void *task)
+{
+	const struct task_struct *t = task;
+
+#if defined(__TARGET_ARCH_x86)
+	return BPF_CORE_READ(t, thread.fsbase);
+#else
+	return BPF_CORE_READ(t, thread.uw.tp_value);
+#endif
+}
+
+/* Switches away from the CPU so far, each counted before its event fires. */
+static __always_inline __u64 kernel__switches(struct task_struct *task)
+{
+	return task->nvcsw + task->nivcsw;
+}
+
+/* The tid of a task in its own (innermost) pid namespace; 0 if it cannot be read. */
+static __always_inline __u32 kernel__namespace_tid(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level);
+	__u32 nr = 0;
+
+	if (level > 32) /* MAX_PID_NS_LEVEL */
+		return 0;
+	bpf_probe_read_kernel(&nr, sizeof(nr),
+			      (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+				      level * bpf_core_type_size(struct upid) +
+				      bpf_core_field_offset(struct upid, nr));
+	return nr;
+}
+
+#endif

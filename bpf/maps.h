@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * maps.h - the maps and the control block; weak, so that each object file that includes this defines the same ones.
+ */
+#ifndef TICKSNICK_BPF_MAPS_H
+#define TICKSNICK_BPF_MAPS_H
+
+#include "kernel.h"
+#include <ticksnick/cells.h>
+
+/* tgid -> index of targets */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TSN_TARGETS_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+} target_index __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TSN_TARGETS_MAX);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct tsn_target);
+} targets __weak SEC(".maps");
+
+/* tid in the initial namespace -> record */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TSN_THREADS_MAX);
+	__type(key, __u32);
+	__type(value, struct tsn_thread);
+} threads __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TSN_CELLS_MAX);
+	__type(key, struct tsn_cell_key);
+	__type(value, struct tsn_cell);
+} cells __weak SEC(".maps");
+
+/* target index * TSN_LABELS_MAX + fine label */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TSN_TARGETS_MAX * TSN_LABELS_MAX);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct tsn_presence);
+} presence __weak SEC(".maps");
+
+/* by CPU */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TSN_CPUS_MAX);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct tsn_cpu);
+} cpus __weak SEC(".maps");
+
+/* Records of threads that exited: struct tsn_thread. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 19);
+} exited __weak SEC(".maps");
+
+/* Calls by target index * TSN_LABELS_MAX + label, of a process that has ended; see struct tsn_target.calls_final. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TSN_TARGETS_MAX * TSN_LABELS_MAX);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, __u64);
+} final_calls __weak SEC(".maps");
+
+extern struct tsn_control control; /* defined in sched.bpf.c */
+
+static __always_inline void count_add(enum tsn_counter counter, __u64 n)
+{
+	__sync_fetch_and_add(&control.counters[counter], n);
+}
+
+static __always_inline void count(enum tsn_counter counter)
+{
+	count_add(counter, 1);
+}
+
+/* The target that a process is, NULL if it is none. *index is its place in targets. */
+static __always_inline struct tsn_target *target_find(__u32 tgid, __u32 *index)
+{
+	__u32 *found;
+
+	if (!(control.filter[tsn_filter_word(tgid)] & tsn_filter_bit(tgid)))
+		return NULL;
+	found = bpf_map_lookup_elem(&target_index, &tgid);
+	if (!found)
+		return NULL;
+	*index = *found;
+	return bpf_map_lookup_elem(&targets, index);
+}
+
+static const struct tsn_cell cell_zero;
+
+/* The cell of (target, fine, coarse), made on first use; NULL: the table is full. */
+static __always_inline struct tsn_cell *cell_get(__u32 target, __u32 fine, __u32 coarse)
+{
+	struct tsn_cell_key key = { .target = target, .fine = fine, .coarse = coarse };
+	struct tsn_cell *cell = bpf_map_lookup_elem(&cells, &key);
+
+	if (cell)
+		return cell;
+	bpf_map_update_elem(&cells, &key, &cell_zero, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&cells, &key);
+}
+
+#endif

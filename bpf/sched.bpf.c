@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * sched.bpf.c - the scheduler's side: who runs where, and how long each thread of a target waited, for what, in which label.
+ *
+ * The hooks run for every thread of the machine; whatever is no target's leaves after one bit test per thread.
+ */
+#include "thread.h"
+
+struct tsn_control control = {};
+
+static __always_inline void switch_out(struct task_struct *prev, struct tsn_target *target,
+				       __u32 index, bool preempt, const struct tsn_cpu *cpu,
+				       __u64 now)
+{
+	__u32 tid = prev->pid, state;
+	struct slot_head head;
+	struct tsn_thread *thread = bpf_map_lookup_elem(&threads, &tid);
+	__u64 misses = 0, switches;
+
+	if (!thread) {
+		if (prev->flags & PF_EXITING)
+			return;
+		thread = thread_new(prev, index, TSN_THREAD_RUNNING, thread_earliest(prev));
+		if (!thread)
+			return;
+	} else if (thread->state != TSN_THREAD_WAITING) {
+		switches = kernel__switches(prev);
+		if (thread->exec_known && switches > thread->switches + 1)
+			misses = switches - thread->switches - 1;
+		ticks_missed(thread, cpu, now);
+	}
+	thread_close(thread, prev, now, misses, true);
+
+	thread->unknown = 1;
+	switch (slot_read(target, prev, thread->ns_tid, &thread->slot, &head)) {
+	case SLOT_UNREADABLE:
+		count(TSN_COUNT_SLOT_UNREADABLE_SWITCH);
+		break;
+	case SLOT_FOREIGN:
+		count(TSN_COUNT_SLOT_FOREIGN_SWITCH);
+		break;
+	default:
+		thread->unknown = 0;
+		break;
+	}
+	thread->fine = head.fine;
+	thread->coarse = head.coarse;
+
+	state = kernel__task_state(prev);
+	if (preempt || !(state & ~TASK_NOLOAD) || (state & TASK_WAKING))
+		thread->wait = TSN_WAIT_RUNNABLE;
+	else if ((state & TASK_UNINTERRUPTIBLE) && !(state & TASK_NOLOAD))
+		thread->wait = TSN_WAIT_IO;
+	else
+		thread->wait = TSN_WAIT_BLOCKED;
+	thread->state = TSN_THREAD_WAITING;
+	thread->since = now;
+	thread->woken = 0;
+	thread->tick_seen = 0;
+	thread_note_account(thread, prev);
+	presence_enter(thread, head.fine, now);
+}
+
+/* Returns the record; NULL: none. */
+static __always_inline struct tsn_thread *switch_in(struct task_struct *next, __u32 index,
+						    __u64 now)
+{
+	__u32 tid = next->pid;
+	struct tsn_thread *thread = bpf_map_lookup_elem(&threads, &tid);
+	__u64 since, ran;
+
+	if (!thread) {
+		if (next->flags & PF_EXITING)
+			return NULL;
+		thread = thread_new(next, index, TSN_THREAD_WAITING, thread_earliest(next));
+		if (!thread)
+			return NULL;
+		count(TSN_COUNT_SWITCH_MISSED);
+	}
+	since = thread->since;
+	if (now < since) {
+		count(TSN_COUNT_CLOCK_STEPPED);
+		now = since;
+	}
+	if (thread->state == TSN_THREAD_UNSEEN) {
+		thread->wait = TSN_WAIT_RUNNABLE;
+		thread->woken = 0;
+	} else if (thread->state == TSN_THREAD_RUNNING) {
+		/* Its switch-out fired no event: the account says how long it ran, and that it ran first. */
+		count(TSN_COUNT_SWITCH_MISSED);
+		ran = thread->exec_known ? thread_account(thread, next, now - since) : now - since;
+		thread->running_ns += thread_span(since, since + ran);
+		since += ran;
+		thread->wait = thread->woken ? TSN_WAIT_BLOCKED : TSN_WAIT_RUNNABLE;
+		thread_note_account(thread, next);
+	}
+	charge_wait(thread, since, now);
+	presence_leave(thread, now);
+	thread->state = TSN_THREAD_RUNNING;
+	thread->since = now;
+	thread->woken = 0;
+	return thread;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u32 out_index = 0, in_index = 0, cpu_index;
+	struct tsn_target *out, *in;
+	struct tsn_cpu *cpu;
+	__u64 now;
+
+	out = target_find(prev->tgid, &out_index);
+	in = target_find(next->tgid, &in_index);
+	if (control.stop_ns)
+		return 0;
+	/* The barrier keeps the compiler from joining the two tests into pointer arithmetic, which is refused. */
+	barrier_var(out);
+	if (!out) {
+		barrier_var(in);
+		if (!in)
+			return 0;
+	}
+	cpu_index = bpf_get_smp_processor_id();
+	cpu = bpf_map_lookup_elem(&cpus, &cpu_index);
+	if (!cpu)
+		return 0;
+	now = bpf_ktime_get_ns();
+	cpu->tgid = 0;
+	if (out)
+		switch_out(prev, out, out_index, preempt, cpu, now);
+	if (in)
+		cpu_occupy(cpu, next, switch_in(next, in_index, now));
+
+	if (cpu->switch_runs++ % TSN_TIMED_EVERY == 0) {
+		cpu->switch_timed_ns += bpf_ktime_get_ns() - now;
+		cpu->switch_timed++;
+	}
+	return 0;
+}
+
+static __always_inline int wakeup(struct task_struct *task)
+{
+	__u32 index, tid;
+	struct tsn_thread *thread;
+
+	if (control.stop_ns || !target_find(task->tgid, &index))
+		return 0;
+	tid = task->pid;
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	/* The first wakeup ends the wait; one that finds the thread running tells of a switch-out that fired no event. */
+	if (thread && !thread->woken)
+		thread->woken = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup, struct task_struct *task)
+{
+	return wakeup(task);
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 index, tid;
+	struct tsn_target *target;
+	struct tsn_thread *thread;
+	__u64 now;
+
+	if (control.stop_ns)
+		return 0;
+	target = target_find(child->tgid, &index);
+	if (!target)
+		return 0;
+	now = bpf_ktime_get_ns();
+	tid = child->pid;
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	if (thread) {
+		/* A record under this tid can only be of a thread whose exit fired no event. */
+		count(TSN_COUNT_THREAD_UNTRACKED);
+		presence_leave(thread, thread->since);
+		fold_exited(target, thread, thread->since);
+		bpf_map_delete_elem(&threads, &tid);
+	}
+	thread = thread_new(child, index, TSN_THREAD_WAITING, presence_time(now));
+	if (thread)
+		thread_note_account(thread, child);
+	return 0;
+}
+
+/* ---- the end of threads, images and processes ---- */
+
+/* Adds the calls at one user address to final_calls. */
+static __always_inline bool calls_add(__u64 from, __u32 target, __u32 labels)
+{
+	__u32 i, index;
+	__u64 n, *sum;
+
+	for (i = 1; i < TSN_LABELS_MAX; i++) {
+		if (i >= labels)
+			break;
+		if (bpf_probe_read_user(&n, sizeof(n), (void *)(from + i * sizeof(n))))
+			return false;
+		if (!n)
+			continue;
+		index = target * TSN_LABELS_MAX + i;
+		sum = bpf_map_lookup_elem(&final_calls, &index);
+		if (sum)
+			__sync_fetch_and_add(sum, n);
+	}
+	return true;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	__u32 index, tid = task->pid;
+	struct tsn_target *target;
+	struct tsn_thread *thread;
+	__u64 now;
+
+	if (control.stop_ns)
+		return 0;
+	target = target_find(task->tgid, &index);
+	if (!target)
+		return 0;
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	if (!thread) {
+		thread = thread_new(task, index, TSN_THREAD_RUNNING, thread_earliest(task));
+		if (!thread)
+			return 0;
+	}
+	now = bpf_ktime_get_ns();
+	thread_close(thread, task, now, 0, false);
+	bpf_get_current_comm(thread->comm, sizeof(thread->comm));
+	fold_exited(target, thread, now);
+	bpf_map_delete_elem(&threads, &tid);
+	return 0;
+}
+
+/*
+ * The calls of a process that ends as a whole: each thread hands in its own slot's, the last one the retired ones. Loaded only
+ * where the event says which thread is the last, because there (from 6.16) it also still finds the address space; on older
+ * kernels the latest periodic reading must do.
+ */
+SEC("?tp_btf/sched_process_exit")
+int BPF_PROG(on_exit_calls, struct task_struct *task, bool group_dead)
+{
+	__u32 index, labels;
+	struct tsn_target *target;
+	struct slot_head head;
+	__u64 folds[2] = {}, slot = 0;
+
+	if (control.stop_ns)
+		return 0;
+	target = target_find(task->tgid, &index);
+	if (!target || !target->ready)
+		return 0;
+	if (!group_dead && !(task->signal->flags & SIGNAL_GROUP_EXIT))
+		return 0;
+	labels = target->labels_count;
+	if (slot_read(target, task, kernel__namespace_tid(task), &slot, &head) == SLOT_OK) {
+		if (!calls_add(slot + TSN_SLOT_COUNTS_OFFSET, index, labels))
+			target->calls_final = 2;
+		__sync_fetch_and_add(&target->final_slots, 1);
+	}
+	if (!group_dead)
+		return 0;
+	if (!calls_add(target->retired, index, labels) ||
+	    bpf_probe_read_user(folds, sizeof(folds), (void *)target->folds) ||
+	    folds[0] != folds[1])
+		target->calls_final = 2;
+	if (!target->calls_final)
+		target->calls_final = 1;
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task, int old_tid)
+{
+	__u32 index, from = old_tid, tid = task->pid;
+	struct tsn_target *target;
+	struct tsn_thread *thread;
+
+	if (control.stop_ns)
+		return 0;
+	target = target_find(task->tgid, &index);
+	if (!target)
+		return 0;
+	/* The addresses are of an image that is gone. */
+	target->ready = 0;
+	__sync_fetch_and_add(&target->execs, 1);
+	thread = bpf_map_lookup_elem(&threads, &from);
+	if (!thread)
+		return 0;
+	thread->slot = 0;
+	thread->tick_fine = 0;
+	bpf_get_current_comm(thread->comm, sizeof(thread->comm));
+	if (from == tid)
+		return 0;
+	/* Another thread than the leader has replaced the image: it goes on under the leader's tid. */
+	thread->tid = tid;
+	bpf_map_update_elem(&threads, &tid, thread, BPF_ANY);
+	bpf_map_delete_elem(&threads, &from);
+	return 0;
+}
+
+char LICENSE[] __weak SEC("license") = "Dual MIT/GPL";

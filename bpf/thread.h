@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * thread.h - the state machine of one thread. Every interval ends where the next begins, so that running + runnable + blocked +
+ * io is the thread's lifetime in the session. No event is trusted to arrive: what one finds out of order it repairs, with the
+ * kernel's own account of running time, and counts.
+ */
+#ifndef TICKSNICK_BPF_THREAD_H
+#define TICKSNICK_BPF_THREAD_H
+
+#include "slot_read.h"
+
+/* The part of [start, end] that lies in the session, ns. */
+static __always_inline __u64 thread_span(__u64 start, __u64 end)
+{
+	if (start < control.start_ns)
+		start = control.start_ns;
+	if (end > start)
+		return end - start;
+	return 0;
+}
+
+/* ---- S(l): threads off the CPU inside a label ---- */
+
+static __always_inline struct tsn_presence *presence_of(__u32 target, __u32 fine)
+{
+	__u32 index = target * TSN_LABELS_MAX + fine;
+
+	return bpf_map_lookup_elem(&presence, &index);
+}
+
+static __always_inline __u64 presence_time(__u64 now)
+{
+	return now < control.start_ns ? control.start_ns : now;
+}
+
+static __always_inline void presence_enter(struct tsn_thread *thread, __u32 fine, __u64 now)
+{
+	struct tsn_presence *p;
+
+	if (!fine || thread->present)
+		return;
+	p = presence_of(thread->target, fine);
+	if (!p)
+		return;
+	thread->present = fine;
+	if (__sync_fetch_and_add(&p->outside, 1) == 0)
+		__sync_fetch_and_add(&p->off_ns, -presence_time(now));
+}
+
+static __always_inline void presence_leave(struct tsn_thread *thread, __u64 now)
+{
+	__u32 fine = thread->present;
+	struct tsn_presence *p;
+
+	if (!fine)
+		return;
+	thread->present = 0;
+	p = presence_of(thread->target, fine);
+	if (!p)
+		return;
+	if (__sync_fetch_and_add(&p->outside, -1) == 1)
+		__sync_fetch_and_add(&p->off_ns, presence_time(now));
+}
+
+/* ---- charging ---- */
+
+/* Waiting of [start, end] to the label of the latest switch-out. */
+static __always_inline void charge_wait(struct tsn_thread *thread, __u64 start, __u64 end)
+{
+	__u64 total = thread_span(start, end);
+	__u64 first, woken = thread->woken;
+	struct tsn_cell *cell;
+
+	if (!total)
+		return;
+	/* Before the wakeup it waits for whatever it waits for, after it for a CPU. */
+	if (thread->wait == TSN_WAIT_RUNNABLE || woken < start)
+		first = thread->wait == TSN_WAIT_RUNNABLE || woken ? 0 : total;
+	else
+		first = woken > end ? total : thread_span(start, woken);
+	if (first > total)
+		first = total;
+
+	thread->runnable_ns += total - first;
+	if (thread->wait == TSN_WAIT_IO)
+		thread->io_ns += first;
+	else
+		thread->blocked_ns += first;
+
+	if (thread->unknown)
+		count_add(TSN_COUNT_LOST_WAIT_NS, total);
+	cell = cell_get(thread->target, thread->fine, thread->coarse);
+	if (!cell) {
+		count(TSN_COUNT_TABLE_FULL_SWITCH);
+		count_add(TSN_COUNT_LOST_WAIT_NS, total);
+		return;
+	}
+	if (total - first)
+		__sync_fetch_and_add(&cell->runnable_ns, total - first);
+	if (first && thread->wait == TSN_WAIT_IO)
+		__sync_fetch_and_add(&cell->io_ns, first);
+	else if (first)
+		__sync_fetch_and_add(&cell->blocked_ns, first);
+}
+
+/* ---- records ---- */
+
+/* When a thread without a record can at the earliest have begun to be in the session. */
+static __always_inline __u64 thread_earliest(struct task_struct *task)
+{
+	__u64 start = task->start_time;
+
+	return start > control.start_ns ? start : control.start_ns;
+}
+
+/* Makes the record of a thread seen for the first time. NULL: the table is full. */
+static __always_inline struct tsn_thread *thread_new(struct task_struct *task, __u32 target,
+						     __u32 state, __u64 since)
+{
+	__u32 tid = task->pid;
+	struct tsn_thread fresh = {
+		.target = target,
+		.tgid = task->tgid,
+		.tid = tid,
+		.ns_tid = kernel__namespace_tid(task),
+		.state = state,
+		.wait = TSN_WAIT_RUNNABLE,
+		.born = since,
+		.since = since,
+		.switches = kernel__switches(task),
+	};
+	struct tsn_thread *thread;
+
+	bpf_probe_read_kernel_str(fresh.comm, sizeof(fresh.comm), task->comm);
+	bpf_map_update_elem(&threads, &tid, &fresh, BPF_NOEXIST);
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	if (!thread)
+		count(TSN_COUNT_THREAD_UNTRACKED);
+	return thread;
+}
+
+/* ---- transitions ---- */
+
+/* Notes the kernel's own account, which the next interval is reconciled with. */
+static __always_inline void thread_note_account(struct tsn_thread *thread, struct task_struct *task)
+{
+	thread->exec_ns = task->se.sum_exec_runtime;
+	thread->switches = kernel__switches(task);
+	thread->exec_known = 1;
+}
+
+/* Running time by the kernel's account since the latest switch-out; at most the time that passed. */
+static __always_inline __u64 thread_account(const struct tsn_thread *thread,
+					    struct task_struct *task, __u64 passed)
+{
+	__u64 ran = task->se.sum_exec_runtime - thread->exec_ns;
+
+	return ran < passed ? ran : passed;
+}
+
+/*
+ * Closes the interval under way of a thread that is on the CPU now. misses: switches away that fired no event meanwhile. fresh:
+ * the kernel has just brought its account up to date, as it does before a switch.
+ */
+static __always_inline void thread_close(struct tsn_thread *thread, struct task_struct *task,
+					 __u64 now, __u64 misses, bool fresh)
+{
+	__u64 since = thread->since, passed, ran, run_start = since;
+
+	if (now < since) {
+		count(TSN_COUNT_CLOCK_STEPPED);
+		return;
+	}
+	passed = now - since;
+	ran = thread->exec_known ? thread_account(thread, task, passed) : passed;
+
+	if (thread->state == TSN_THREAD_WAITING || (misses && thread->exec_known)) {
+		/* An event is missing: the account says how much of the interval was running, and that it came last. */
+		count(TSN_COUNT_SWITCH_MISSED);
+		run_start = now - ran;
+		if (thread->state != TSN_THREAD_WAITING && thread->woken)
+			thread->wait = TSN_WAIT_BLOCKED;
+		else if (thread->state != TSN_THREAD_WAITING)
+			thread->wait = TSN_WAIT_RUNNABLE;
+		charge_wait(thread, since, run_start);
+		presence_leave(thread, run_start);
+	} else if (thread->exec_known && fresh) {
+		__u64 seen = thread_span(since, now);
+
+		thread->stolen_ns += passed > ran && seen > passed - ran ? passed - ran : 0;
+	}
+	thread->running_ns += thread_span(run_start, now);
+}
+
+/* Hands over the record of a thread that ended at end: its row to the recorder, its sums to the target's totals. */
+static __always_inline void fold_exited(struct tsn_target *target, const struct tsn_thread *thread,
+					__u64 end)
+{
+	struct tsn_thread *row;
+
+	__sync_fetch_and_add(&target->exited_threads, 1);
+	__sync_fetch_and_add(&target->exited_lifetime_ns, thread_span(thread->born, end));
+	__sync_fetch_and_add(&target->exited_running_ns, thread->running_ns);
+	__sync_fetch_and_add(&target->exited_stolen_ns, thread->stolen_ns);
+	__sync_fetch_and_add(&target->exited_runnable_ns, thread->runnable_ns);
+	__sync_fetch_and_add(&target->exited_blocked_ns, thread->blocked_ns);
+	__sync_fetch_and_add(&target->exited_io_ns, thread->io_ns);
+	__sync_fetch_and_add(&target->exited_hits, thread->hits);
+
+	row = bpf_ringbuf_reserve(&exited, sizeof(*row), 0);
+	if (!row) {
+		count(TSN_COUNT_EXIT_UNSENT);
+		return;
+	}
+	__builtin_memcpy(row, thread, sizeof(*row));
+	row->since = end;
+	bpf_ringbuf_submit(row, BPF_RB_NO_WAKEUP);
+}
+
+/* Notes what runs on this CPU now; thread is its record, NULL if it has none. */
+static __always_inline void cpu_occupy(struct tsn_cpu *cpu, struct task_struct *task,
+				       const struct tsn_thread *thread)
+{
+	if (!thread)
+		return;
+	cpu->task = (__u64)task;
+	cpu->slot = thread->slot;
+	cpu->tid = thread->tid;
+	cpu->ns_tid = thread->ns_tid;
+	cpu->tgid = thread->tgid;
+}
+
+/* Counts the ticks that should have come on this CPU until now since the thread began to run there. */
+static __always_inline void ticks_missed(const struct tsn_thread *thread, const struct tsn_cpu *cpu,
+					 __u64 now)
+{
+	__u64 from = thread->since, period = cpu->period_ns;
+
+	if (cpu->tick_ns > from)
+		from = cpu->tick_ns;
+	if (cpu->changed_ns > from)
+		from = cpu->changed_ns;
+	if (control.start_ns > from)
+		from = control.start_ns;
+	if (period && now > from + period + period / 2)
+		count_add(TSN_COUNT_TICK_MISSED, (now - from - period / 2) / period);
+}
+
+#endif

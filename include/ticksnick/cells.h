@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cells.h - what the BPF programs and the recorder share: map keys and values, and the control block. Not installed.
+ *
+ * All times are CLOCK_MONOTONIC ns (bpf_ktime_get_ns). Layouts are fixed: both sides compile this file.
+ */
+#ifndef TICKSNICK_CELLS_H
+#define TICKSNICK_CELLS_H
+
+#include "slot.h"
+
+#define TSN_TARGETS_MAX 64    /* processes of one session */
+#define TSN_THREADS_MAX 16384 /* threads with a record at once */
+#define TSN_CELLS_MAX	16384
+#define TSN_CPUS_MAX	512
+#define TSN_FILTER_WORDS 1024 /* one bit per tgid modulo 65536 */
+#define TSN_GLANCE_MAX	8     /* running threads up to which every tick takes a glance */
+#define TSN_TIMED_EVERY 64    /* one run in so many measures itself */
+
+/* One accumulator: process, labels. */
+struct tsn_cell_key {
+	TSN_U32 target; /* index into targets */
+	TSN_U32 fine;
+	TSN_U32 coarse;
+	TSN_U32 reserved;
+};
+TSN_ASSERT_SIZE(struct tsn_cell_key, 16);
+
+struct tsn_cell {
+	TSN_U64 hits_user;
+	TSN_U64 hits_kernel;
+	TSN_U64 weight_user_ns; /* periods of those hits, summed */
+	TSN_U64 weight_kernel_ns;
+	TSN_U64 runnable_ns;
+	TSN_U64 blocked_ns;
+	TSN_U64 io_ns;
+	TSN_U64 elapsed_on_ns; /* sum of period / R over ticks that found no thread inside and off the CPU */
+	TSN_U64 long_hits;     /* ticks that found the execution of the thread's previous tick still going on */
+	TSN_U64 glances;
+	TSN_U64 glances_shared; /* glances that found another thread inside */
+};
+TSN_ASSERT_SIZE(struct tsn_cell, 88);
+
+/*
+ * S(l): threads that are off the CPU inside a label, and the exact time with S > 0. off_ns takes -now at each step 0 -> 1
+ * and +now at each step 1 -> 0, so a reader adds "now" while outside > 0; no lock is needed.
+ */
+struct tsn_presence {
+	TSN_S64 outside;
+	TSN_U64 off_ns; /* modulo 2^64 */
+};
+TSN_ASSERT_SIZE(struct tsn_presence, 16);
+
+/* What a thread is doing, as far as events told; struct tsn_thread.state. */
+enum tsn_thread_state {
+	TSN_THREAD_RUNNING = 1,
+	TSN_THREAD_WAITING = 2, /* off the CPU; wait says why */
+	TSN_THREAD_UNSEEN = 3,	/* the census found it running or runnable, no event yet */
+};
+
+enum tsn_wait {
+	TSN_WAIT_RUNNABLE = 1,
+	TSN_WAIT_BLOCKED = 2, /* interruptible */
+	TSN_WAIT_IO = 3,      /* uninterruptible */
+};
+
+/* One thread of a target, keyed by its tid in the initial pid namespace. */
+struct tsn_thread {
+	TSN_U32 target;
+	TSN_U32 tgid;
+	TSN_U32 tid;
+	TSN_U32 ns_tid; /* tid in its own pid namespace */
+	TSN_U32 state;	/* enum tsn_thread_state */
+	TSN_U32 wait;	/* enum tsn_wait */
+	TSN_U64 born;	/* first moment in the session */
+	TSN_U64 since;	/* the interval under way began */
+	TSN_U64 woken;	/* wakeup inside that interval; 0: none */
+	TSN_U64 slot;	/* address of its slot when last read; 0: not known */
+	TSN_U32 fine;	/* labels when last read */
+	TSN_U32 coarse;
+	TSN_U32 present; /* fine label under which it is counted in S; 0: none */
+	TSN_U32 exec_known;
+	TSN_U64 exec_ns;  /* se.sum_exec_runtime at the latest switch-out */
+	TSN_U64 switches; /* nvcsw + nivcsw then */
+	TSN_U64 running_ns;
+	TSN_U64 stolen_ns; /* part of running_ns */
+	TSN_U64 runnable_ns;
+	TSN_U64 blocked_ns;
+	TSN_U64 io_ns;
+	TSN_U64 hits;
+	TSN_U64 tick_count; /* calls of tick_fine at the previous tick */
+	TSN_U64 tick_seen;  /* first tick that found it running in an interval taken for waiting; 0: none */
+	TSN_U32 tick_fine;  /* label of the previous tick of this thread; 0: none */
+	TSN_U32 unknown;    /* 1: the labels could not be read at the latest switch-out */
+	char comm[16];
+};
+TSN_ASSERT_SIZE(struct tsn_thread, 176);
+
+/* Where to find the slots of one target. Written by the recorder, voided by the exec hook. */
+struct tsn_target {
+	TSN_U32 tgid;
+	TSN_U32 ready; /* 1: the addresses below are valid for the image that runs */
+	TSN_S64 tls_offset;
+	TSN_U64 slots;
+	TSN_U64 slots_end;
+	TSN_U64 retired; /* of struct tsn_process */
+	TSN_U64 folds;	 /* address of folds_begun and folds_done */
+	TSN_U32 labels_count;
+	TSN_U32 execs; /* times this process has replaced its image */
+	/* Totals of threads that exited. */
+	TSN_U64 exited_threads;
+	TSN_U64 exited_lifetime_ns;
+	TSN_U64 exited_running_ns;
+	TSN_U64 exited_stolen_ns;
+	TSN_U64 exited_runnable_ns;
+	TSN_U64 exited_blocked_ns;
+	TSN_U64 exited_io_ns;
+	TSN_U64 exited_hits;
+	TSN_U64 weight_square_sum; /* sum over hits of (weight >> 10) squared */
+	TSN_U32 final_slots;	   /* threads whose calls final_calls holds */
+	TSN_U32 calls_final;	   /* 1: final_calls holds the retired ones too and is complete; 2: some could not be read */
+};
+TSN_ASSERT_SIZE(struct tsn_target, 136);
+
+/*
+ * One CPU: its timer, what runs there (so that a glance from another CPU finds it), and the cost of the programs on it. The
+ * recorder writes the first two fields, the programs the rest, each on its own CPU.
+ */
+struct tsn_cpu {
+	TSN_U64 period_ns;
+	TSN_U64 changed_ns; /* when period_ns was last redrawn */
+	TSN_U64 tick_ns;    /* latest tick */
+	TSN_U64 ticks;
+	TSN_U64 task; /* kernel address of what runs; only ever read through bpf_probe_read_kernel */
+	TSN_U64 slot; /* when last read; 0: not known */
+	TSN_U32 tgid; /* 0: nothing of a target runs here */
+	TSN_U32 tid;
+	TSN_U32 ns_tid;
+	TSN_U32 reserved;
+	TSN_U64 tick_runs; /* ticks on a thread of a target; one in TSN_TIMED_EVERY measures itself */
+	TSN_U64 tick_timed;
+	TSN_U64 tick_timed_ns;
+	TSN_U64 switch_runs; /* switches with a thread of a target on either side; likewise */
+	TSN_U64 switch_timed;
+	TSN_U64 switch_timed_ns;
+	TSN_U64 pad[2];
+};
+TSN_ASSERT_SIZE(struct tsn_cpu, 128);
+
+/* Counters of lost and repaired observations and of glances; index of control.counters. */
+enum tsn_counter {
+	TSN_COUNT_SLOT_UNREADABLE_TICK,
+	TSN_COUNT_SLOT_UNREADABLE_SWITCH,
+	TSN_COUNT_SLOT_FOREIGN_TICK,
+	TSN_COUNT_SLOT_FOREIGN_SWITCH,
+	TSN_COUNT_THREAD_UNTRACKED,
+	TSN_COUNT_TABLE_FULL_TICK,
+	TSN_COUNT_TABLE_FULL_SWITCH,
+	TSN_COUNT_LOST_WAIT_NS, /* waiting that is in no cell or in no known label, ns */
+	TSN_COUNT_TICK_MISSED,
+	TSN_COUNT_SWITCH_MISSED,
+	TSN_COUNT_CLOCK_STEPPED,
+	TSN_COUNT_GLANCES,
+	TSN_COUNT_GLANCE_PARTIAL,
+	TSN_COUNT_EXIT_UNSENT, /* exited threads whose row found no room in the ring */
+	TSN_COUNTERS = 32,
+};
+
+/* One block in the programs' .bss; the recorder writes the first part through the memory map. */
+struct tsn_control {
+	TSN_U64 start_ns; /* the session begins; every interval is clipped to it */
+	TSN_U64 stop_ns;  /* not 0: the session is over and nothing is touched any more */
+	TSN_U64 filter[TSN_FILTER_WORDS];
+	TSN_U64 counters[TSN_COUNTERS];
+};
+
+static inline TSN_U32 tsn_filter_word(TSN_U32 tgid)
+{
+	return (tgid >> 6) & (TSN_FILTER_WORDS - 1);
+}
+
+static inline TSN_U64 tsn_filter_bit(TSN_U32 tgid)
+{
+	return 1ULL << (tgid & 63);
+}
+
+#endif
