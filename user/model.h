@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * model - from observations to the fine table: running time by hits, waiting as measured, shares, bounds, ties, per-call cost,
+ * elapsed and in flight. Pure: no kernel, no clock. The formulas stand in docs/output.md.
+ */
+#ifndef TICKSNICK_MODEL_H
+#define TICKSNICK_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile.h"
+#include "windows.h"
+
+/* What was seen of one label id of one process. Rows with the same name and kind become one row of the profile. */
+struct model_label {
+	const char *name; /* NULL: time in no label; borrowed */
+	bool idle;
+	uint64_t hits_user, hits_kernel;
+	uint64_t weight_ns;		       /* periods of the hits, summed */
+	uint64_t runnable_ns, blocked_ns, io_ns; /* measured */
+	uint64_t calls;
+	uint64_t elapsed_off_ns;  /* exact time with at least one thread inside and off the CPU */
+	uint64_t elapsed_on_ns;	  /* sum of period / R over ticks that found none off the CPU */
+	uint64_t long_hits;	  /* ticks that found the execution of the tick before still going on */
+	uint64_t glances;	  /* glances at this label ... */
+	uint64_t glances_shared;  /* ... that found another thread inside */
+	unsigned callers;	  /* threads that called it, where known; 0: not known */
+	size_t window_row;	  /* its row in windows */
+};
+
+struct model_input {
+	const struct model_label *labels; /* of all processes */
+	size_t label_count;
+	const struct windows *windows; /* NULL: none, and then only the hits bound the shares */
+	uint64_t running_ns;	       /* exact running time of all threads: T_on */
+	uint64_t stolen_ns;	       /* part of it */
+	uint64_t weight_square_sum;    /* sum over hits of (weight >> 10) squared; for the effective number of hits */
+	uint64_t lost_hits;	       /* ticks on the target that could not be charged to a label */
+	uint64_t lost_wait_ns;	       /* waiting that could not be charged to a label */
+	double alpha;		       /* 0.05: all rows hold at once with probability 1 - alpha */
+};
+
+/*
+ * Fills profile->fine, and of profile->totals: running_ns .. bound (thread_time_ns is their sum), in order. Adds warnings that
+ * follow from the rows (a label too small, long executions, no hits, coverage). profile->session.duration_ns caps elapsed_ns.
+ * 0 or -ENOMEM.
+ */
+int model__compute(const struct model_input *input, struct profile *profile);
+
+#endif
