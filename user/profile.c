@@ -17,25 +17,22 @@ static const struct {
 	{PROFILE_FLAG_UNSAMPLED, "unsampled"},
 };
 
-#define FLAG_COUNT (sizeof(flag_names) / sizeof(flag_names[0]))
-#define LOSS(field, words)                                            \
-	{                                                             \
-#field, offsetof(struct profile_losses, field), words \
-	}
+#define FLAG_COUNT	   (sizeof(flag_names) / sizeof(flag_names[0]))
+#define LOSS(field, words) #field, offsetof(struct profile_losses, field), words
 
 const struct profile_loss_field profile_loss_fields[] = {
-	LOSS(slot_unreadable, "observations whose slot could not be read"),
-	LOSS(slot_foreign, "observations whose slot was not the thread's own"),
-	LOSS(thread_untracked, "threads not tracked: table full"),
-	LOSS(table_full, "charges dropped: cell table full"),
-	LOSS(tick_missed, "ticks missed while the target ran"),
-	LOSS(switch_missed, "switches repaired afterwards: time kept, state estimated"),
-	LOSS(clock_stepped, "intervals that ended before they began"),
-	LOSS(glance_partial, "glances that missed a thread"),
-	LOSS(threads_folded, "exited threads counted in the totals only"),
-	LOSS(calls_unread, "processes whose last calls were not read"),
-	LOSS(calls_lost, "calls by threads that found no slot"),
-	LOSS(labels_lost, "labels that found no free id"),
+	{LOSS(slot_unreadable, "observations whose slot could not be read")},
+	{LOSS(slot_foreign, "observations whose slot was not the thread's own")},
+	{LOSS(thread_untracked, "threads not tracked, the table was full")},
+	{LOSS(table_full, "charges dropped, the cell table was full")},
+	{LOSS(tick_missed, "ticks missed while the target ran")},
+	{LOSS(switch_missed, "switches repaired afterwards (time kept, state estimated)")},
+	{LOSS(clock_stepped, "intervals that ended before they began")},
+	{LOSS(glance_partial, "glances that missed a thread")},
+	{LOSS(threads_folded, "exited threads counted in the totals only")},
+	{LOSS(calls_unread, "processes whose last calls were not read")},
+	{LOSS(calls_lost, "calls by threads that found no slot")},
+	{LOSS(labels_lost, "labels that found no free id")},
 };
 const size_t profile_loss_field_count =
 	sizeof(profile_loss_fields) / sizeof(profile_loss_fields[0]);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "fields.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define FIELDS(array)               \
+	{                           \
+		array, COUNT(array) \
+	}
+
+/* clang-format off */
+#define ROW(member, kind) {#member, FIELD_##kind, offsetof(struct STRUCTURE, member)}
+
+static const struct field tool[] = {
+	{"version", FIELD_STRING, offsetof(struct profile, tool_version)},
+	{"abi", FIELD_UNSIGNED, offsetof(struct profile, tool_abi)},
+};
+
+#define STRUCTURE profile_host
+static const struct field host[] = {
+	ROW(kernel, STRING), ROW(machine, STRING), ROW(cpus, UNSIGNED), ROW(cpu_model, OPTIONAL_STRING),
+	ROW(virtualization, OPTIONAL_STRING),
+};
+
+#undef STRUCTURE
+#define STRUCTURE profile_target
+static const struct field target[] = {
+	ROW(pid, INT), ROW(comm, STRING), ROW(exe, OPTIONAL_STRING), ROW(build_id, OPTIONAL_STRING),
+};
+
+#undef STRUCTURE
+#define STRUCTURE profile_session
+static const struct field session[] = {
+	ROW(start_unix_ns, U64), ROW(duration_ns, U64), ROW(frequency_hz, REAL), ROW(ticks_expected, U64),
+	ROW(ticks_delivered, U64), ROW(glances, U64), ROW(windows, U64), ROW(ended_by, STRING), ROW(strict, BOOL),
+};
+
+#undef STRUCTURE
+#define STRUCTURE profile_overhead
+static const struct field overhead[] = {
+	ROW(ticks, U64), ROW(tick_ns, U64), ROW(switches, U64), ROW(switch_ns, U64), ROW(kernel_ns, U64),
+	ROW(fraction, REAL),
+};
+
+#undef STRUCTURE
+#define STRUCTURE profile_totals
+static const struct field totals[] = {
+	ROW(thread_time_ns, U64), ROW(running_ns, U64), ROW(stolen_ns, U64), ROW(runnable_ns, U64),
+	ROW(blocked_ns, U64), ROW(io_ns, U64), ROW(labelled_ns, U64), ROW(unlabelled_ns, U64), ROW(idle_ns, U64),
+	ROW(hits, U64), ROW(coverage, SHARE), ROW(coverage_running, SHARE), ROW(bound, SHARE),
+};
+
+#undef STRUCTURE
+#define STRUCTURE profile_thread
+static const struct field threads[] = {
+	ROW(pid, INT), ROW(tid, INT), ROW(comm, STRING), ROW(lifetime_ns, U64), ROW(running_ns, U64),
+	ROW(runnable_ns, U64), ROW(blocked_ns, U64), ROW(io_ns, U64), ROW(hits, U64),
+};
+
+#undef STRUCTURE
+#define STRUCTURE profile_fine
+static const struct field fine[] = {
+	ROW(label, STRING), ROW(idle, BOOL), ROW(hits, U64), ROW(hits_user, U64), ROW(hits_kernel, U64),
+	ROW(running_ns, U64), ROW(runnable_ns, U64), ROW(blocked_ns, U64), ROW(io_ns, U64),
+	ROW(thread_time_ns, U64), ROW(share, SHARE), ROW(share_lo, SHARE), ROW(share_hi, SHARE),
+	ROW(cpu_share, SHARE), ROW(calls, U64), ROW(per_call_ns, ROUNDED), ROW(elapsed_ns, U64),
+	ROW(in_flight, REAL), ROW(flags, FLAGS),
+};
+
+#undef STRUCTURE
+#define STRUCTURE profile_warning
+static const struct field warnings[] = {
+	ROW(code, STRING), ROW(label, OPTIONAL_STRING), ROW(text, STRING),
+};
+
+#define SECTION(member) {#member, offsetof(struct profile, member), FIELDS(member)}
+#define ARRAY(member, counter, type) \
+	{#member, offsetof(struct profile, member), offsetof(struct profile, counter), sizeof(struct type), FIELDS(member)}
+
+const struct fields_section fields_tool = {"tool", 0, FIELDS(tool)};
+const struct fields_section fields_host = SECTION(host);
+const struct fields_section fields_session = SECTION(session);
+const struct fields_section fields_overhead = SECTION(overhead);
+const struct fields_section fields_totals = SECTION(totals);
+const struct fields_array fields_target = ARRAY(target, target_count, profile_target);
+const struct fields_array fields_threads = ARRAY(threads, thread_count, profile_thread);
+const struct fields_array fields_fine = ARRAY(fine, fine_count, profile_fine);
+const struct fields_array fields_warnings = ARRAY(warnings, warning_count, profile_warning);
+/* clang-format on */
+
+int64_t fields__rounded(double value)
+{
+	if (!(value > 0))
+		return 0;
+	return value < 0x1p63 - 1024 ? (int64_t)(value + 0.5) : INT64_MAX;
+}
+
+double fields__share(double value)
+{
+	return value < 0 ? 0 : value > 1 ? 1 : value;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fields - one row per key of the report and where it lives in a profile, so that the JSON writer, the reader and the CSV header
+ * cannot disagree. docs/report.schema.json says the same to other programs.
+ */
+#ifndef TICKSNICK_FIELDS_H
+#define TICKSNICK_FIELDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile.h"
+
+enum field_kind {
+	FIELD_U64,	       /* uint64_t; written as INT64_MAX where greater */
+	FIELD_INT,	       /* int, at least 0 */
+	FIELD_UNSIGNED,	       /* unsigned */
+	FIELD_BOOL,	       /* bool */
+	FIELD_SHARE,	       /* double, 0..1; absent: NaN */
+	FIELD_REAL,	       /* double, at least 0; absent: NaN */
+	FIELD_ROUNDED,	       /* double, written as an integer; absent: NaN */
+	FIELD_STRING,	       /* char *; NULL is written as "" */
+	FIELD_OPTIONAL_STRING, /* char *; absent: NULL */
+	FIELD_FLAGS,	       /* uint32_t of enum profile_flag, an array of names */
+};
+
+struct field {
+	const char *name;
+	enum field_kind kind;
+	size_t offset; /* in its structure */
+};
+
+struct fields {
+	const struct field *at;
+	size_t count;
+};
+
+/* An object of the report: a structure inside struct profile. */
+struct fields_section {
+	const char *name;
+	size_t offset; /* in struct profile */
+	struct fields fields;
+};
+
+/* An array of objects: a pointer and a count inside struct profile. */
+struct fields_array {
+	const char *name;
+	size_t offset, count_offset; /* in struct profile */
+	size_t row_size;
+	struct fields fields;
+};
+
+extern const struct fields_section fields_tool, fields_host, fields_session, fields_overhead, fields_totals;
+extern const struct fields_array fields_target, fields_threads, fields_fine, fields_warnings;
+
+/* Where a field of a structure is. */
+static inline void *fields__at(const void *structure, size_t offset)
+{
+	return (char *)(uintptr_t)structure + offset;
+}
+
+/* A real number as the report stores it: nine significant digits, which reading and writing again does not change. */
+#define FIELDS_DIGITS 9
+
+/* The integer a FIELD_ROUNDED is written as; value is not NaN. */
+int64_t fields__rounded(double value);
+
+/* A share as written: rounding errors of the arithmetic do not leave 0..1. */
+double fields__share(double value);
+
+#endif

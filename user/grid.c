@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+#include "grid.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utf8.h"
+
+/* A row has count texts, NULL where empty; a line has its text in the first and lines[row] set. */
+struct grid {
+	const struct grid_column *columns;
+	size_t count;
+	char **texts;
+	bool *lines;
+	size_t rows, rows_max;
+	bool *shown;
+	unsigned *widths;
+	unsigned width;
+	bool out_of_memory;
+};
+
+struct grid *grid__new(const struct grid_column *columns, size_t count)
+{
+	struct grid *grid = calloc(1, sizeof(*grid));
+
+	if (!grid)
+		return NULL;
+	grid->columns = columns;
+	grid->count = count;
+	grid->shown = calloc(count, sizeof(*grid->shown));
+	grid->widths = calloc(count, sizeof(*grid->widths));
+	if (grid->shown && grid->widths)
+		return grid;
+	grid__free(grid);
+	return NULL;
+}
+
+void grid__free(struct grid *grid)
+{
+	size_t i;
+
+	if (!grid)
+		return;
+	for (i = 0; i < grid->rows * grid->count; i++)
+		free(grid->texts[i]);
+	free(grid->texts);
+	free(grid->lines);
+	free(grid->shown);
+	free(grid->widths);
+	free(grid);
+}
+
+static bool grow(struct grid *grid)
+{
+	size_t rows_max = grid->rows_max ? grid->rows_max * 2 : 32;
+	char **texts = reallocarray(grid->texts, rows_max, grid->count * sizeof(*texts));
+	bool *lines;
+
+	if (!texts)
+		return false;
+	grid->texts = texts;
+	lines = reallocarray(grid->lines, rows_max, sizeof(*lines));
+	if (!lines)
+		return false;
+	grid->lines = lines;
+	grid->rows_max = rows_max;
+	return true;
+}
+
+void grid__row(struct grid *grid)
+{
+	if (grid->rows == grid->rows_max && !grow(grid)) {
+		grid->out_of_memory = true;
+		return;
+	}
+	memset(grid->texts + grid->rows * grid->count, 0, grid->count * sizeof(*grid->texts));
+	grid->lines[grid->rows++] = false;
+}
+
+void grid__line(struct grid *grid, const char *text)
+{
+	grid__row(grid);
+	grid__cell(grid, 0, "%s", text);
+	if (!grid->out_of_memory)
+		grid->lines[grid->rows - 1] = true;
+}
+
+void grid__cell(struct grid *grid, size_t column, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+	int length;
+
+	if (grid->out_of_memory)
+		return;
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (length < 0) {
+		grid->out_of_memory = true;
+		return;
+	}
+	free(grid->texts[(grid->rows - 1) * grid->count + column]);
+	grid->texts[(grid->rows - 1) * grid->count + column] = text;
+}
+
+static const char *text_at(const struct grid *grid, size_t row, size_t column)
+{
+	const char *text = grid->texts[row * grid->count + column];
+
+	return text ? text : "";
+}
+
+static void measure(struct grid *grid, size_t column)
+{
+	size_t row, width, widest = 0;
+
+	for (row = 0; row < grid->rows; row++) {
+		if (grid->lines[row])
+			continue;
+		width = utf8__width(text_at(grid, row, column));
+		if (width > widest)
+			widest = width;
+	}
+	grid->shown[column] = widest || !grid->columns[column].quiet;
+	width = utf8__width(grid->columns[column].head);
+	if (width > widest)
+		widest = width;
+	grid->widths[column] = widest < INT_MAX ? (unsigned)widest : INT_MAX;
+}
+
+/* Columns that what is shown takes; cut: with the cuttable one at its least. */
+static size_t width_needed(const struct grid *grid, bool cut)
+{
+	size_t i, width = 0, needed = 0;
+
+	for (i = 0; i < grid->count; i++) {
+		const struct grid_column *column = &grid->columns[i];
+
+		if (!grid->shown[i])
+			continue;
+		width = grid->widths[i];
+		if (cut && column->width_min && column->width_min < width)
+			width = column->width_min;
+		needed += width + (needed ? column->gap : 0);
+	}
+	return needed;
+}
+
+/* All columns with the least drop number that still are there leave together. False: none can. */
+static bool drop_next(struct grid *grid)
+{
+	unsigned least = UINT_MAX;
+	size_t i;
+
+	for (i = 0; i < grid->count; i++)
+		if (grid->shown[i] && grid->columns[i].drop && grid->columns[i].drop < least)
+			least = grid->columns[i].drop;
+	for (i = 0; i < grid->count; i++)
+		if (grid->columns[i].drop == least)
+			grid->shown[i] = false;
+	return least != UINT_MAX;
+}
+
+int grid__fit(struct grid *grid, unsigned width)
+{
+	size_t i, needed;
+
+	if (grid->out_of_memory)
+		return -ENOMEM;
+	grid->width = width;
+	for (i = 0; i < grid->count; i++)
+		measure(grid, i);
+	while (width_needed(grid, true) > width && drop_next(grid))
+		;
+	needed = width_needed(grid, false);
+	for (i = 0; i < grid->count && needed > width; i++) {
+		if (!grid->shown[i] || !grid->columns[i].width_min)
+			continue;
+		if (needed - width < grid->widths[i])
+			grid->widths[i] -= (unsigned)(needed - width);
+		else
+			grid->widths[i] = 1;
+		needed = width_needed(grid, false);
+	}
+	return 0;
+}
+
+bool grid__shows(const struct grid *grid, size_t column)
+{
+	return grid->shown[column];
+}
+
+/* One text in its column; blanks are owed until something follows, so that no line ends in them. */
+static int write_cell(const struct grid *grid, size_t i, const char *text, bool unicode,
+		      size_t *owed, FILE *out)
+{
+	char *fitted = utf8__fit(text, grid->widths[i], unicode);
+	size_t width, blanks;
+
+	if (!fitted)
+		return -ENOMEM;
+	width = utf8__width(fitted);
+	blanks = width < grid->widths[i] ? grid->widths[i] - width : 0;
+	if (!grid->columns[i].left)
+		*owed += blanks;
+	if (width) {
+		fprintf(out, "%*s%s", (int)*owed, "", fitted);
+		*owed = 0;
+	}
+	if (grid->columns[i].left)
+		*owed += blanks;
+	free(fitted);
+	return 0;
+}
+
+/* row of SIZE_MAX: the head */
+static int write_row(const struct grid *grid, size_t row, bool unicode, FILE *out)
+{
+	size_t i, owed = 0;
+	bool first = true;
+	int error = 0;
+
+	for (i = 0; i < grid->count && !error; i++) {
+		if (!grid->shown[i])
+			continue;
+		owed += first ? 0 : grid->columns[i].gap;
+		first = false;
+		error = write_cell(grid, i,
+				   row == SIZE_MAX ? grid->columns[i].head : text_at(grid, row, i),
+				   unicode, &owed, out);
+	}
+	return error;
+}
+
+static int write_line(const struct grid *grid, size_t row, bool unicode, FILE *out)
+{
+	char *fitted = utf8__fit(text_at(grid, row, 0), grid->width, unicode);
+
+	if (!fitted)
+		return -ENOMEM;
+	fputs(fitted, out);
+	free(fitted);
+	return 0;
+}
+
+int grid__write(const struct grid *grid, const char *head_on, const char *head_off, bool unicode,
+		FILE *out)
+{
+	size_t row;
+	int error;
+
+	fputs(head_on, out);
+	error = write_row(grid, SIZE_MAX, unicode, out);
+	fprintf(out, "%s\n", head_off);
+	for (row = 0; row < grid->rows && !error; row++) {
+		error = grid->lines[row] ? write_line(grid, row, unicode, out)
+					 : write_row(grid, row, unicode, out);
+		fputc('\n', out);
+	}
+	return error;
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEMPORARY_TRIES 16
+
+struct output {
+	FILE *stream; /* in memory */
+	char *text;
+	size_t length;
+	int fd;		 /* of the temporary file, or of what is written directly */
+	int directory;	 /* -1: written directly */
+	char *name;	 /* final, in directory */
+	char *temporary; /* in directory; NULL: none is there */
+	mode_t mode;
+};
+
+static void output__free(struct output *output)
+{
+	if (output->stream)
+		fclose(output->stream);
+	free(output->text);
+	if (output->fd >= 0)
+		close(output->fd);
+	if (output->temporary)
+		unlinkat(output->directory, output->temporary, 0);
+	if (output->directory >= 0)
+		close(output->directory);
+	free(output->name);
+	free(output->temporary);
+	free(output);
+}
+
+/* The number of one of this process's own descriptors, or -1: opening such a path would write from
+ * the file's start. */
+static int own_descriptor(const char *path)
+{
+	static const char *const prefixes[] = {"/dev/fd/", "/proc/self/fd/"};
+	size_t i;
+
+	if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
+		return STDOUT_FILENO;
+	if (strcmp(path, "/dev/stderr") == 0)
+		return STDERR_FILENO;
+	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		const char *digits = path + strlen(prefixes[i]);
+
+		if (strncmp(path, prefixes[i], strlen(prefixes[i])) != 0)
+			continue;
+		if (*digits && strspn(digits, "0123456789") == strlen(digits) && strlen(digits) < 8)
+			return atoi(digits);
+	}
+	return -1;
+}
+
+/* fd was opened for a path that led to no regular file; it may have been exchanged since. */
+static int check_direct(int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return -errno;
+	return S_ISREG(status.st_mode) ? -EAGAIN : 0;
+}
+
+static int open_direct(struct output *output, const char *path)
+{
+	int own = own_descriptor(path);
+
+	if (own >= 0)
+		output->fd = fcntl(own, F_DUPFD_CLOEXEC, 3);
+	else
+		output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	if (output->fd < 0)
+		return -errno;
+	if (own < 0)
+		return check_direct(output->fd);
+	return (fcntl(output->fd, F_GETFL) & O_ACCMODE) == O_RDONLY ? -EBADF : 0;
+}
+
+static int open_directory(struct output *output, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *parent = NULL;
+	int error = 0;
+
+	output->name = strdup(slash ? slash + 1 : path);
+	parent = !slash		 ? strdup(".")
+		 : slash == path ? strdup("/")
+				 : strndup(path, (size_t)(slash - path));
+	if (!output->name || !parent) {
+		error = -ENOMEM;
+		goto free_parent;
+	}
+	if (!*output->name || strcmp(output->name, ".") == 0 || strcmp(output->name, "..") == 0) {
+		error = *path ? -EISDIR : -ENOENT;
+		goto free_parent;
+	}
+	output->directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (output->directory < 0 && errno == EACCES) /* may be written though not be listed */
+		output->directory = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (output->directory < 0)
+		error = -errno;
+
+free_parent:
+	free(parent);
+	return error;
+}
+
+/* Whether a rename onto what is there would fail at the end, or go against its owner's wish. */
+static int check_replaceable(const struct output *output)
+{
+	struct stat directory, file;
+	struct statx extended;
+	int flags = AT_SYMLINK_NOFOLLOW;
+
+	if (fstatat(output->directory, output->name, &file, flags))
+		return errno == ENOENT ? 0 : -errno;
+	if (S_ISDIR(file.st_mode))
+		return -EISDIR;
+	if (S_ISREG(file.st_mode) && faccessat(output->directory, output->name, W_OK, AT_EACCESS))
+		return -errno;
+	if (fstat(output->directory, &directory))
+		return -errno;
+	if ((directory.st_mode & S_ISVTX) && geteuid() != 0 && file.st_uid != geteuid() &&
+	    directory.st_uid != geteuid())
+		return -EPERM;
+	if (statx(output->directory, output->name, flags, STATX_TYPE, &extended) == 0 &&
+	    (extended.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+		return -EBUSY;
+	return 0;
+}
+
+static int open_temporary(struct output *output)
+{
+	unsigned long long number;
+	char *temporary;
+	int tries;
+
+	for (tries = 0; tries < TEMPORARY_TRIES; tries++) {
+		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+			return -EIO;
+		if (asprintf(&temporary, ".ticksnick-%016llx.tmp", number) < 0)
+			return -ENOMEM;
+		output->fd = openat(output->directory, temporary,
+				    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (output->fd >= 0) {
+			output->temporary = temporary;
+			return 0;
+		}
+		free(temporary);
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+/* Leads to something that is no regular file and no directory. */
+static bool is_special(const char *path)
+{
+	struct stat status;
+
+	if (own_descriptor(path) >= 0)
+		return true;
+	return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+static int prepare(struct output *output, const char *path)
+{
+	int error;
+
+	output->stream = open_memstream(&output->text, &output->length);
+	if (!output->stream)
+		return -ENOMEM;
+	if (is_special(path))
+		return open_direct(output, path);
+	error = open_directory(output, path);
+	if (!error)
+		error = check_replaceable(output);
+	if (!error)
+		error = open_temporary(output);
+	return error;
+}
+
+struct output *output__open(const char *path, int *error)
+{
+	struct output *output = calloc(1, sizeof(*output));
+	mode_t mask = umask(022);
+
+	umask(mask);
+	if (!output) {
+		*error = -ENOMEM;
+		return NULL;
+	}
+	output->fd = -1;
+	output->directory = -1;
+	output->mode = 0644 & ~mask;
+	*error = prepare(output, path);
+	if (*error) {
+		output__free(output);
+		return NULL;
+	}
+	return output;
+}
+
+FILE *output__stream(struct output *output)
+{
+	return output->stream;
+}
+
+void output__abort(struct output *output)
+{
+	if (output)
+		output__free(output);
+}
+
+static int write_all(int fd, const char *text, size_t length)
+{
+	ssize_t written;
+
+	while (length) {
+		written = write(fd, text, length);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -errno;
+		text += written;
+		length -= (size_t)written;
+	}
+	return 0;
+}
+
+/* From an environment variable that sudo sets; -1: there is none, or it is nonsense. */
+static long sudo_id(const char *name)
+{
+	const char *text = getenv(name);
+	char *end;
+	long id;
+
+	if (!text || *text < '0' || *text > '9')
+		return -1;
+	errno = 0;
+	id = strtol(text, &end, 10);
+	return *end || errno || id > INT_MAX ? -1 : id;
+}
+
+/* A filesystem may know no owners; the report is readable all the same, so that is no failure. */
+static void give_to_caller(int fd)
+{
+	long uid = sudo_id("SUDO_UID"), gid = sudo_id("SUDO_GID");
+
+	if (geteuid() != 0 || uid < 0 || gid < 0)
+		return;
+	if (fchown(fd, (uid_t)uid, (gid_t)gid))
+		return;
+}
+
+static int sync_directory(int directory)
+{
+	if (fsync(directory) == 0 || errno == EINVAL ||
+	    errno == EBADF) /* EBADF: open by O_PATH only */
+		return 0;
+	return -errno;
+}
+
+static int replace(struct output *output)
+{
+	int error = write_all(output->fd, output->text, output->length);
+
+	if (error)
+		return error;
+	give_to_caller(output->fd);
+	if (fchmod(output->fd, output->mode) || fsync(output->fd))
+		return -errno;
+	if (renameat(output->directory, output->temporary, output->directory, output->name))
+		return -errno;
+	free(output->temporary);
+	output->temporary = NULL;
+	return sync_directory(output->directory);
+}
+
+int output__commit(struct output *output)
+{
+	int error;
+
+	/* the stream is in memory, so this is all that can fail */
+	error = fflush(output->stream) || ferror(output->stream) ? -ENOMEM : 0;
+	if (!error)
+		error = output->directory < 0 ? write_all(output->fd, output->text, output->length)
+					      : replace(output);
+	output__free(output);
+	return error;
+}
