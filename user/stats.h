@@ -36,6 +36,11 @@ struct interval stats__binomial_interval(double hits, double trials, double alph
  */
 struct interval stats__ratio_interval(const double *part, const double *whole, size_t n, double alpha);
 
+/*
+ * The variance of that ratio by the same batch means. NaN with fewer than two windows.
+ */
+double stats__ratio_variance(const double *part, const double *whole, size_t n);
+
 /* The smallest interval that holds both. */
 struct interval stats__hull(struct interval a, struct interval b);
 
