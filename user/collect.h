@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collect - makes the profile of a session that has stopped.
+ */
+#ifndef TICKSNICK_COLLECT_H
+#define TICKSNICK_COLLECT_H
+
+#include "profile.h"
+#include "session.h"
+
+#define COLLECT_ALPHA 0.05 /* all bounds hold at once with probability 1 - alpha */
+
+/* NULL: out of memory. The caller frees it. */
+struct profile *collect__profile(const struct session *session);
+
+/* Name of the reason a session ended, as reports have it. */
+const char *collect__end_name(enum session_end end);
+
+#endif

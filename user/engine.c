@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#include "engine.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "ticksnick.skel.h"
+#include "timer.h"
+
+uint64_t engine__now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* libbpf's own words are kept back: what a user can do about a failure stands in our sentence. */
+static int quiet(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	if (getenv("TICKSNICK_DEBUG") && level <= LIBBPF_INFO)
+		return vfprintf(stderr, format, arguments);
+	return 0;
+}
+
+/* Parameters that the running kernel's event passes; 0: no such event, or no BTF. */
+static int event_parameters(const char *event)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf_type *type;
+	char name[64];
+	int id, n = 0;
+
+	if (!btf)
+		return 0;
+	snprintf(name, sizeof(name), "btf_trace_%s", event);
+	id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
+	type = id > 0 ? btf__type_by_id(btf, id) : NULL;
+	type = type ? btf__type_by_id(btf, type->type) : NULL;
+	type = type && btf_is_ptr(type) ? btf__type_by_id(btf, type->type) : NULL;
+	if (type && btf_is_func_proto(type))
+		n = btf_vlen(type) - 1; /* the first is the tracer's own */
+	btf__free(btf);
+	return n;
+}
+
+static void explain(int err, const char *step, char error[ENGINE_ERROR_SIZE])
+{
+	if (err == -EPERM || err == -EACCES)
+		snprintf(error, ENGINE_ERROR_SIZE,
+			 "cannot %s the BPF programs: %s: run as root, or grant CAP_BPF, CAP_PERFMON and "
+			 "CAP_SYS_PTRACE",
+			 step, strerror(-err));
+	else if (access("/sys/kernel/btf/vmlinux", R_OK))
+		snprintf(error, ENGINE_ERROR_SIZE,
+			 "cannot %s the BPF programs: this kernel has no BTF (/sys/kernel/btf/vmlinux): "
+			 "use a kernel built with CONFIG_DEBUG_INFO_BTF=y",
+			 step);
+	else
+		snprintf(error, ENGINE_ERROR_SIZE,
+			 "cannot %s the BPF programs: %s: run \"ticksnick doctor\" to see what is missing", step,
+			 strerror(-err));
+}
+
+/* *memory: the map's values, shared with the programs. */
+static int map_share(struct bpf_map *map, void *memory)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
+	void *at = mmap(NULL, (bytes + page - 1) / page * page, PROT_READ | PROT_WRITE, MAP_SHARED,
+			bpf_map__fd(map), 0);
+
+	if (at == MAP_FAILED)
+		return -errno;
+	*(void **)memory = at;
+	return 0;
+}
+
+static void map_unshare(struct bpf_map *map, void *memory)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
+
+	if (memory)
+		munmap(memory, (bytes + page - 1) / page * page);
+}
+
+static int maps_share(struct engine *engine)
+{
+	struct ticksnick_bpf *programs = engine->programs;
+	int err;
+
+	engine->control = &programs->bss->control;
+	err = map_share(programs->maps.cpus, &engine->cpus);
+	if (!err)
+		err = map_share(programs->maps.targets, &engine->targets);
+	if (!err)
+		err = map_share(programs->maps.presence, &engine->presence);
+	if (!err)
+		err = map_share(programs->maps.final_calls, &engine->final_calls);
+	engine->cells_fd = bpf_map__fd(programs->maps.cells);
+	engine->threads_fd = bpf_map__fd(programs->maps.threads);
+	engine->exited_fd = bpf_map__fd(programs->maps.exited);
+	return err;
+}
+
+static int programs_load(struct engine *engine, char error[ENGINE_ERROR_SIZE])
+{
+	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
+	int possible, err;
+
+	libbpf_set_print(quiet);
+	/* Before 5.11 maps are charged to it; where it may not be raised they may still fit. */
+	setrlimit(RLIMIT_MEMLOCK, &unlimited);
+	engine->programs = ticksnick_bpf__open();
+	if (!engine->programs) {
+		err = -errno;
+		explain(err, "open", error);
+		return err;
+	}
+	possible = libbpf_num_possible_cpus();
+	engine->programs->rodata->cpu_count =
+		possible > 0 && possible < TSN_CPUS_MAX ? (uint32_t)possible : TSN_CPUS_MAX;
+	engine->final_calls_work = event_parameters("sched_process_exit") >= 2;
+	bpf_program__set_autoload(engine->programs->progs.on_exit_calls, engine->final_calls_work);
+	err = ticksnick_bpf__load(engine->programs);
+	if (err)
+		explain(err, "load", error);
+	return err;
+}
+
+int engine__new(struct engine **created, char error[ENGINE_ERROR_SIZE])
+{
+	struct engine *engine = calloc(1, sizeof(*engine));
+	int err;
+
+	if (!engine) {
+		snprintf(error, ENGINE_ERROR_SIZE, "out of memory");
+		return -ENOMEM;
+	}
+	err = programs_load(engine, error);
+	if (!err) {
+		err = maps_share(engine);
+		if (!err) {
+			engine->control->stop_ns = 1; /* inert until engine__start */
+			err = ticksnick_bpf__attach(engine->programs);
+		}
+		if (err)
+			explain(err, "attach", error);
+	}
+	if (err) {
+		engine__free(engine);
+		return err;
+	}
+	*created = engine;
+	return 0;
+}
+
+void engine__free(struct engine *engine)
+{
+	if (!engine)
+		return;
+	timer__free(engine->timer);
+	if (engine->programs) {
+		map_unshare(engine->programs->maps.cpus, engine->cpus);
+		map_unshare(engine->programs->maps.targets, engine->targets);
+		map_unshare(engine->programs->maps.presence, engine->presence);
+		map_unshare(engine->programs->maps.final_calls, engine->final_calls);
+		ticksnick_bpf__destroy(engine->programs);
+	}
+	free(engine);
+}
+
+int engine__probe(char error[ENGINE_ERROR_SIZE])
+{
+	struct engine *engine = calloc(1, sizeof(*engine));
+	int err;
+
+	if (!engine) {
+		snprintf(error, ENGINE_ERROR_SIZE, "out of memory");
+		return -ENOMEM;
+	}
+	err = programs_load(engine, error);
+	engine__free(engine);
+	return err;
+}
+
+int engine__watch(struct engine *engine, pid_t tgid, uint32_t index)
+{
+	uint32_t key = (uint32_t)tgid;
+	int err;
+
+	engine->targets[index].tgid = key;
+	err = bpf_map_update_elem(bpf_map__fd(engine->programs->maps.target_index), &key, &index,
+				  BPF_ANY);
+	if (err)
+		return -errno;
+	__atomic_fetch_or(&engine->control->filter[tsn_filter_word(key)], tsn_filter_bit(key),
+			  __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+void engine__unwatch(struct engine *engine, pid_t tgid)
+{
+	uint32_t key = (uint32_t)tgid;
+
+	/* The filter's bit stays: another target may share it, and a stray bit costs one look-up. */
+	bpf_map_delete_elem(bpf_map__fd(engine->programs->maps.target_index), &key);
+}
+
+int engine__start(struct engine *engine, uint64_t start_ns, double frequency_hz)
+{
+	__atomic_store_n(&engine->control->start_ns, start_ns, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&engine->control->stop_ns, 0, __ATOMIC_SEQ_CST);
+	return timer__new(engine->programs->progs.on_tick, engine->cpus, frequency_hz,
+			  &engine->timer);
+}
+
+void engine__stop(struct engine *engine, uint64_t stop_ns)
+{
+	struct timespec moment = { 0, 1000000 };
+
+	__atomic_store_n(&engine->control->stop_ns, stop_ns, __ATOMIC_SEQ_CST);
+	/* A program that had looked before has run for microseconds; none outlives this. */
+	nanosleep(&moment, NULL);
+}

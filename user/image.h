@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * image - finds the ELF notes of the modules that a process has mapped, in its memory, so it works when the files are gone,
+ * replaced or in another mount namespace. Trusts nothing it reads: every offset and size is bounded.
+ */
+#ifndef TICKSNICK_IMAGE_H
+#define TICKSNICK_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "remote.h"
+
+#define IMAGE_MODULES_MAX 4096
+
+/* Where the modules of a process may begin: the first mapping of each file, in address order. */
+struct image_bases {
+	uint64_t *base;
+	size_t count;
+};
+
+/* Reads them from /proc/PID/maps. 0 or a negative errno (-ENOENT, -ESRCH: no such process). Free with image_bases__free. */
+int image_bases__read(pid_t pid, struct image_bases *bases);
+void image_bases__free(struct image_bases *bases);
+
+/*
+ * Looks through the notes of the module at base. 0, or -ENOENT if it is no ELF module of 64 bits or has no such note. If the note
+ * stands there several times the first one counts.
+ */
+
+/* *descriptor: address of the module's struct tsn_process. */
+int image__find_descriptor(const struct remote *remote, uint64_t base, uint64_t *descriptor);
+
+/* The GNU build id as lower-case hex. */
+int image__build_id(const struct remote *remote, uint64_t base, char hex[129]);
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static FILE *open_of(pid_t pid, pid_t tid, const char *name)
+{
+	char path[96];
+
+	if (tid)
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, name);
+	else
+		snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	return fopen(path, "re");
+}
+
+int proc__status(pid_t pid, pid_t tid, struct proc_status *status)
+{
+	struct proc_status read = { 0 };
+	char line[512];
+	FILE *file = open_of(pid, tid, "status");
+
+	if (!file)
+		return -errno;
+	while (fgets(line, sizeof(line), file)) {
+		char *last;
+
+		/* A name cannot forge a line: the kernel escapes the newline in it. */
+		if (!strncmp(line, "State:", 6))
+			sscanf(line + 6, " %c", &read.state);
+		else if (!strncmp(line, "Tgid:", 5))
+			read.tgid = (pid_t)strtol(line + 5, NULL, 10);
+		else if (!strncmp(line, "Pid:", 4))
+			read.own_id = (uint32_t)strtoul(line + 4, NULL, 10);
+		else if (!strncmp(line, "NSpid:", 6) && (last = strrchr(line, '\t')))
+			read.own_id = (uint32_t)strtoul(last + 1, NULL, 10);
+	}
+	fclose(file);
+	if (!read.state || !read.tgid)
+		return -ESRCH;
+	*status = read;
+	return 0;
+}
+
+int proc__threads(pid_t pid, pid_t **tids, size_t *count)
+{
+	size_t capacity = 0, n = 0;
+	pid_t *found = NULL, *grown;
+	struct dirent *entry;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid <= 0)
+			continue;
+		if (n == capacity) {
+			capacity = capacity ? capacity * 2 : 64;
+			grown = realloc(found, capacity * sizeof(*grown));
+			if (!grown) {
+				free(found);
+				closedir(dir);
+				return -ENOMEM;
+			}
+			found = grown;
+		}
+		found[n++] = tid;
+	}
+	closedir(dir);
+	*tids = found;
+	*count = n;
+	return 0;
+}
+
+char *proc__comm(pid_t pid, pid_t tid)
+{
+	FILE *file = open_of(pid, tid, "comm");
+	char name[64];
+	size_t n;
+
+	if (!file)
+		return NULL;
+	n = fread(name, 1, sizeof(name) - 1, file);
+	fclose(file);
+	if (n && name[n - 1] == '\n')
+		n--;
+	name[n] = 0;
+	return n ? strdup(name) : NULL;
+}
+
+char *proc__exe(pid_t pid)
+{
+	char path[64], exe[PATH_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	if (n <= 0)
+		return NULL;
+	exe[n] = 0;
+	return strdup(exe);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * proc - what /proc says of processes and threads.
+ */
+#ifndef TICKSNICK_PROC_H
+#define TICKSNICK_PROC_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Of /proc/PID/status, or of one thread's. */
+struct proc_status {
+	char state; /* R, S, D, T, t, Z, X, I, P */
+	pid_t tgid;
+	uint32_t own_id; /* in the innermost pid namespace */
+};
+
+/* tid 0: the process itself. 0 or a negative errno (-ENOENT, -ESRCH: gone). */
+int proc__status(pid_t pid, pid_t tid, struct proc_status *status);
+
+/* Its threads, in no order. 0 or a negative errno; the caller frees *tids. */
+int proc__threads(pid_t pid, pid_t **tids, size_t *count);
+
+/* Its name without the newline, at most 15 bytes, any byte possible; NULL if it cannot be read. The caller frees it. */
+char *proc__comm(pid_t pid, pid_t tid);
+
+/* Path of its executable as the kernel names it; NULL if it cannot be read. The caller frees it. */
+char *proc__exe(pid_t pid);
+
+#endif

@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: MIT
+#include "session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "census.h"
+#include "proc.h"
+#include "ticksnick.skel.h"
+#include "timer.h"
+
+#define MILLISECOND	   1000000u
+#define SECOND		   1000000000u
+#define LEAD_NS		   (2 * MILLISECOND) /* between hooks going live and the session's start ... */
+#define LEAD_PER_THREAD_NS 40000	     /* ... so that the census is done by then */
+#define LOCATE_NS	   MILLISECOND	     /* between looks for a table that is not there yet ... */
+#define LOCATE_SLOW_NS	   (20 * MILLISECOND) /* ... and after LOCATE_HURRY_NS */
+#define LOCATE_HURRY_NS	   SECOND
+#define EXITED_ROWS_MAX	   4096
+#define CALLS_PERIOD_NS	   SECOND
+#define COST_SHARE	   500 /* reading may take 1/500 of the time */
+
+int session__new(const struct session_options *options, struct session **created,
+		 char error[ENGINE_ERROR_SIZE])
+{
+	struct session *session = calloc(1, sizeof(*session));
+	size_t rows = (size_t)TSN_TARGETS_MAX * TSN_LABELS_MAX, i;
+	int err = -ENOMEM;
+
+	snprintf(error, ENGINE_ERROR_SIZE, "out of memory");
+	if (!session)
+		return -ENOMEM;
+	session->options = *options;
+	session->windows = windows__new();
+	session->window_rows = malloc(rows * sizeof(*session->window_rows));
+	if (!session->windows || !session->window_rows)
+		goto free_session;
+	for (i = 0; i < rows; i++)
+		session->window_rows[i] = -1;
+	session->window_row_count = 1;
+	err = engine__new(&session->engine, error);
+	if (err)
+		goto free_session;
+	*created = session;
+	return 0;
+
+free_session:
+	session__free(session);
+	return err;
+}
+
+void session__free(struct session *session)
+{
+	size_t i;
+
+	if (!session)
+		return;
+	for (i = 0; i < session->member_count; i++) {
+		if (session->members[i]->current)
+			target__free(session->members[i]->target);
+		free(session->members[i]);
+	}
+	free(session->members);
+	engine__free(session->engine);
+	windows__free(session->windows);
+	snapshot__free(&session->snapshot);
+	free(session->window_rows);
+	free(session->weights_seen);
+	free(session);
+}
+
+/* ---- members ---- */
+
+static int member_add(struct session *session, struct target *target)
+{
+	struct session_member *member, **grown;
+	int err;
+
+	if (session->member_count >= TSN_TARGETS_MAX)
+		return -E2BIG;
+	grown = realloc(session->members, (session->member_count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	session->members = grown;
+	member = calloc(1, sizeof(*member));
+	if (!member)
+		return -ENOMEM;
+	member->target = target;
+	member->index = (uint32_t)session->member_count;
+	err = engine__watch(session->engine, target->pid, member->index);
+	if (err) {
+		free(member);
+		return err;
+	}
+	member->current = true;
+	grown[session->member_count++] = member;
+	return 0;
+}
+
+int session__add(struct session *session, struct target *target)
+{
+	int err = member_add(session, target);
+
+	if (err)
+		target__free(target);
+	return err;
+}
+
+/* Tells the programs where the slots are. */
+static void member_publish(struct session *session, struct session_member *member)
+{
+	struct tsn_target *shared = &session->engine->targets[member->index];
+	const struct tsn_process *process = &member->target->table.process;
+	uint32_t labels = process->labels_count + 64; /* some may be registered before the next look */
+
+	shared->tls_offset = process->tls_offset;
+	shared->slots = process->slots;
+	shared->slots_end = process->slots + (uint64_t)process->slots_max * TSN_SLOT_STRIDE;
+	shared->retired = process->retired;
+	shared->folds = member->target->table.address + offsetof(struct tsn_process, folds_begun);
+	shared->labels_count = labels < TSN_LABELS_MAX ? labels : TSN_LABELS_MAX;
+	__atomic_store_n(&shared->ready, 1, __ATOMIC_SEQ_CST);
+	member->published = true;
+}
+
+static void member_locate(struct session *session, struct session_member *member)
+{
+	if (!target__locate(member->target)) {
+		member_publish(session, member);
+		member->table = member->target->table;
+	}
+}
+
+/* The calls before the session began; a table that comes into being later has none. */
+static void member_base(struct session_member *member)
+{
+	int err;
+
+	if (!member->published)
+		return;
+	err = table__read_calls(&member->target->table, &member->target->remote, &member->base);
+	member->base_known = !err || err == -EAGAIN;
+	if (!member->base_known)
+		return;
+	member->table = member->target->table;
+	member->first = member->table.process;
+	member->last = member->base;
+	member->calls_known = true;
+}
+
+/* Reads names, violations and, if asked, calls. */
+static void member_refresh(struct session *session, struct session_member *member, bool calls)
+{
+	struct target *target = member->target;
+	int err;
+
+	if (!member->published)
+		return;
+	if (calls) {
+		err = table__read_calls(&target->table, &target->remote, &member->last);
+		member->calls_known |= !err || err == -EAGAIN;
+	} else {
+		err = table__refresh(&target->table, &target->remote);
+	}
+	if (err && err != -EAGAIN)
+		return;
+	member->table = target->table;
+	member_publish(session, member);
+}
+
+/* A new image under the same process: what was labelled so far stays with the old one. */
+static int member_replace(struct session *session, struct session_member *member)
+{
+	struct target *target = member->target;
+	uint32_t execs = session->engine->targets[member->index].execs;
+	int err;
+
+	target__forget(target);
+	member->execs = execs;
+	if (!member->published)
+		return 0;
+	member->calls_unread = true;
+	err = member_add(session, target);
+	if (err)
+		return err;
+	member->current = false;
+	return 0;
+}
+
+uint64_t session__violations(const struct session_member *member, unsigned kind, const char **label)
+{
+	const struct tsn_violation *now = &member->table.process.violations[kind];
+	const struct tsn_violation *before = &member->first.violations[kind];
+
+	*label = NULL;
+	if (now->count <= before->count)
+		return 0;
+	if (now->label && now->label < member->table.label_count)
+		*label = member->table.labels[now->label].name;
+	return now->count - before->count;
+}
+
+/* ---- start ---- */
+
+static uint64_t threads_to_expect(const struct session *session)
+{
+	uint64_t sum = 0;
+	size_t i, count;
+	pid_t *tids;
+
+	for (i = 0; i < session->member_count; i++) {
+		if (proc__threads(session->members[i]->target->pid, &tids, &count))
+			continue;
+		free(tids);
+		sum += count;
+	}
+	return sum;
+}
+
+static void sleep_until(uint64_t moment_ns)
+{
+	struct timespec moment = { (time_t)(moment_ns / SECOND), (long)(moment_ns % SECOND) };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, NULL) == EINTR)
+		;
+}
+
+int session__start(struct session *session)
+{
+	struct timespec wall;
+	size_t i;
+	int err;
+
+	for (i = 0; i < session->member_count; i++)
+		member_locate(session, session->members[i]);
+	session->start_ns =
+		engine__now() + LEAD_NS + threads_to_expect(session) * LEAD_PER_THREAD_NS;
+	err = engine__start(session->engine, session->start_ns, session->options.frequency_hz);
+	for (i = 0; i < session->member_count && !err; i++) {
+		err = census__take(session->engine, session->members[i]->target,
+				   session->members[i]->index);
+		if (err == -ENOENT || err == -ESRCH) /* it has just ended; the loop will see */
+			err = 0;
+	}
+	if (err)
+		return err;
+	sleep_until(session->start_ns);
+	clock_gettime(CLOCK_REALTIME, &wall);
+	session->start_unix_ns = (uint64_t)wall.tv_sec * SECOND + (uint64_t)wall.tv_nsec -
+				 (engine__now() - session->start_ns);
+	for (i = 0; i < session->member_count; i++)
+		member_base(session->members[i]);
+	return 0;
+}
+
+/* ---- what is done again and again ---- */
+
+/* Keeps the rows of threads that exited; their sums are in the target's totals already. */
+static int take_exited(void *context, void *data, size_t size)
+{
+	struct session *session = context;
+
+	if (size < sizeof(struct tsn_thread))
+		return 0;
+	if (session->exited_rows >= EXITED_ROWS_MAX ||
+	    snapshot__add_thread(&session->snapshot, data))
+		session->exited_folded++;
+	else
+		session->exited_rows++;
+	return 0;
+}
+
+static int exited_drain(struct session *session)
+{
+	struct ring_buffer *ring =
+		ring_buffer__new(session->engine->exited_fd, take_exited, session, NULL);
+
+	if (!ring)
+		return -errno;
+	ring_buffer__consume(ring);
+	ring_buffer__free(ring);
+	return 0;
+}
+
+static int window_row(struct session *session, const struct tsn_cell_key *key)
+{
+	int32_t *row;
+
+	if (key->target >= TSN_TARGETS_MAX || key->fine >= TSN_LABELS_MAX)
+		return -1;
+	if (!key->fine)
+		return 0;
+	row = &session->window_rows[key->target * TSN_LABELS_MAX + key->fine];
+	if (*row < 0)
+		*row = (int32_t)session->window_row_count++;
+	return *row;
+}
+
+/* Adds what the cells gained since the slice before. */
+static int slice_add(struct session *session)
+{
+	struct snapshot now = { 0 };
+	size_t i;
+	double *sum = NULL, *gain = NULL, *grown;
+	int err = snapshot__read_cells(&now, session->engine);
+
+	if (err)
+		goto out;
+	for (i = 0; i < now.cell_count; i++)
+		window_row(session, &now.cells[i].key);
+	grown = realloc(session->weights_seen, session->window_row_count * sizeof(*grown));
+	sum = calloc(session->window_row_count, sizeof(*sum));
+	gain = calloc(session->window_row_count, sizeof(*gain));
+	err = -ENOMEM;
+	if (grown)
+		session->weights_seen = grown;
+	if (!grown || !sum || !gain)
+		goto out;
+	for (; session->weights_seen_count < session->window_row_count; session->weights_seen_count++)
+		grown[session->weights_seen_count] = 0;
+	for (i = 0; i < now.cell_count; i++) {
+		int row = window_row(session, &now.cells[i].key);
+
+		if (row >= 0)
+			sum[row] += (double)(now.cells[i].cell.weight_user_ns +
+					     now.cells[i].cell.weight_kernel_ns);
+	}
+	for (i = 0; i < session->window_row_count; i++) {
+		gain[i] = sum[i] - grown[i];
+		grown[i] = sum[i];
+	}
+	err = windows__add(session->windows, gain, session->window_row_count);
+out:
+	free(sum);
+	free(gain);
+	snapshot__free(&now);
+	return err;
+}
+
+static void progress_show(struct session *session, uint64_t now)
+{
+	uint64_t hits = 0;
+	unsigned i;
+
+	if (!session->options.progress || now < session->progress_due_ns)
+		return;
+	session->progress_due_ns = now + SECOND / 2;
+	for (i = 0; i < TSN_CPUS_MAX; i++)
+		hits += session->engine->cpus[i].tick_runs;
+	fprintf(session->options.progress,
+		"\rrecording %.1f s, %" PRIu64 " ticks on the target; Ctrl-C ends it\033[K",
+		(double)(now - session->start_ns) / 1e9, hits);
+	fflush(session->options.progress);
+}
+
+static bool violated(const struct session *session)
+{
+	const char *label;
+	size_t i;
+
+	for (i = 0; i < session->member_count; i++)
+		if (session__violations(session->members[i], TSN_VIOLATION_LEAK, &label) ||
+		    session__violations(session->members[i], TSN_VIOLATION_MISMATCH, &label))
+			return true;
+	return false;
+}
+
+/* Time until the next reading, so that reading stays a small part of the time. */
+static uint64_t due_after(uint64_t began_ns, uint64_t period_ns)
+{
+	uint64_t now = engine__now(), fair = (now - began_ns) * COST_SHARE;
+
+	return now + (fair > period_ns ? fair : period_ns);
+}
+
+static int slice(struct session *session, uint64_t now)
+{
+	bool calls = now >= session->calls_due_ns;
+	size_t i;
+	int err;
+
+	timer__redraw(session->engine->timer, now);
+	/* The next one comes after 75 to 125 ms. */
+	session->slice_until_ns = now + SESSION_SLICE_NS * 3 / 4 +
+				  (uint64_t)((double)random() / RAND_MAX * SESSION_SLICE_NS / 2);
+	err = exited_drain(session);
+	if (!err && now >= session->cells_due_ns) {
+		err = slice_add(session);
+		session->cells_due_ns = due_after(now, 0);
+	}
+	now = engine__now();
+	for (i = 0; i < session->member_count; i++)
+		if (session->members[i]->current)
+			member_refresh(session, session->members[i], calls);
+	if (calls)
+		session->calls_due_ns = due_after(now, CALLS_PERIOD_NS);
+	return err;
+}
+
+/* Looks after images that were replaced and tables that were not there yet. *waiting: some still are not. */
+static int members_look(struct session *session, bool *waiting, bool *all_gone)
+{
+	size_t i, count = session->member_count;
+	int err = 0;
+
+	*waiting = false;
+	*all_gone = true;
+	for (i = 0; i < count && !err; i++) {
+		struct session_member *member = session->members[i];
+
+		if (!member->current)
+			continue;
+		if (session->engine->targets[member->index].execs != member->execs) {
+			err = member_replace(session, member);
+			if (!member->current)
+				member = session->members[session->member_count - 1];
+		}
+		if (!target__gone(member->target))
+			*all_gone = false;
+		if (!member->published)
+			member_locate(session, member);
+		*waiting |= !member->published;
+	}
+	return err;
+}
+
+/* ---- the loop ---- */
+
+/* Waits until moment, a signal, or the end of a target. True: a signal came. */
+static bool wait_until(const struct session *session, uint64_t moment_ns)
+{
+	struct pollfd watched[TSN_TARGETS_MAX + 1];
+	uint64_t now = engine__now();
+	struct timespec left = { 0 };
+	nfds_t n = 0;
+	size_t i;
+
+	if (moment_ns > now) {
+		left.tv_sec = (time_t)((moment_ns - now) / SECOND);
+		left.tv_nsec = (long)((moment_ns - now) % SECOND);
+	}
+	watched[n++] = (struct pollfd){ .fd = session->options.signals_fd, .events = POLLIN };
+	for (i = 0; i < session->member_count; i++) {
+		const struct session_member *member = session->members[i];
+
+		if (member->current && !target__gone(member->target))
+			watched[n++] =
+				(struct pollfd){ .fd = member->target->pidfd, .events = POLLIN };
+	}
+	ppoll(watched, n, &left, NULL);
+	return watched[0].revents & POLLIN;
+}
+
+int session__run(struct session *session)
+{
+	uint64_t end = session->options.duration_ns ? session->start_ns + session->options.duration_ns :
+						      UINT64_MAX;
+	uint64_t now = session->start_ns, next;
+	bool waiting, all_gone;
+	int err;
+
+	srandom((unsigned)session->start_unix_ns);
+	for (;;) {
+		err = members_look(session, &waiting, &all_gone);
+		now = engine__now();
+		if (!err && now >= session->slice_until_ns)
+			err = slice(session, now);
+		if (err)
+			return err;
+		progress_show(session, now);
+		if (session->options.strict && violated(session)) {
+			session->ended_by = SESSION_ENDED_BY_VIOLATION;
+			return 0;
+		}
+		if (all_gone) {
+			session->ended_by = SESSION_ENDED_BY_TARGET;
+			return 0;
+		}
+		if (now >= end) {
+			session->ended_by = SESSION_ENDED_BY_DURATION;
+			return 0;
+		}
+		next = session->slice_until_ns < end ? session->slice_until_ns : end;
+		if (waiting) {
+			uint64_t look = now + (now < session->start_ns + LOCATE_HURRY_NS ? LOCATE_NS :
+											   LOCATE_SLOW_NS);
+
+			next = look < next ? look : next;
+		}
+		if (wait_until(session, next)) {
+			session->ended_by = SESSION_ENDED_BY_SIGNAL;
+			return 0;
+		}
+	}
+}
+
+/* ---- stop ---- */
+
+/* The last calls: from the process where it still is, else as its end handed them in, else as last read. */
+static void member_finish(struct session *session, struct session_member *member)
+{
+	const struct tsn_target *shared = &session->engine->targets[member->index];
+	const uint64_t *final = &session->engine->final_calls[member->index * TSN_LABELS_MAX];
+	unsigned i;
+
+	if (!member->current || !member->published)
+		return;
+	if (!target__gone(member->target)) {
+		member_refresh(session, member, true);
+		return;
+	}
+	if (!shared->calls_final || !session->engine->final_calls_work) {
+		member->calls_unread = true;
+		return;
+	}
+	member->calls_unread = shared->calls_final != 1;
+	member->calls_known = true;
+	for (i = 0; i < TSN_LABELS_MAX; i++)
+		member->last.calls[i] = final[i];
+}
+
+int session__stop(struct session *session)
+{
+	uint64_t stop = engine__now();
+	size_t i;
+	int err;
+
+	/* All that the duration says, and no more: what came after it is not in it. */
+	session->ticks_expected = timer__expected(session->engine->timer, stop);
+	session->stop_ns = stop;
+	engine__stop(session->engine, stop);
+	if (session->options.progress) {
+		fputs("\r\033[K", session->options.progress);
+		fflush(session->options.progress);
+	}
+	for (i = 0; i < session->member_count; i++)
+		member_finish(session, session->members[i]);
+	err = exited_drain(session);
+	if (!err)
+		err = slice_add(session);
+	if (!err)
+		err = snapshot__read_cells(&session->snapshot, session->engine);
+	if (!err)
+		err = snapshot__read_threads(&session->snapshot, session->engine);
+	if (!err)
+		err = snapshot__close(&session->snapshot, session->exited_rows, session->start_ns,
+				      stop, &session->lost_wait_ns);
+	return err;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session - one recording: from the first look at its targets to the last reading of the maps.
+ *
+ * session__new, session__add for each target, session__start, session__run, session__stop, then collect__profile (collect.h).
+ */
+#ifndef TICKSNICK_SESSION_H
+#define TICKSNICK_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "engine.h"
+#include "snapshot.h"
+#include "target.h"
+#include "windows.h"
+
+#define SESSION_SLICE_NS 100000000u /* mean time between two redraws of the timers' period */
+
+struct session_options {
+	double frequency_hz;
+	uint64_t duration_ns; /* 0: until something else ends it */
+	bool strict;	      /* a leak or mismatch ends it */
+	FILE *progress;	      /* NULL: none */
+	int signals_fd;	      /* a signalfd whose signals end the session; -1: none */
+};
+
+enum session_end {
+	SESSION_ENDED_BY_DURATION,
+	SESSION_ENDED_BY_TARGET,
+	SESSION_ENDED_BY_SIGNAL,
+	SESSION_ENDED_BY_VIOLATION,
+};
+
+/* One image of one target: exec makes a new one. */
+struct session_member {
+	struct target *target; /* shared by the images of one process; the last one owns it */
+	uint32_t index;	       /* into the engine's targets */
+	bool current;	       /* the image that runs, or ran last */
+	bool published;	       /* its addresses are in the engine */
+	bool base_known;       /* base was read; else its table came into being in the session and base is zero */
+	bool calls_known;
+	bool calls_unread;     /* it ended before its last calls could be read */
+	uint32_t execs;
+	struct table table;	  /* as last read */
+	struct tsn_process first; /* descriptor at the start of the session, for the violations; zero without base_known */
+	struct table_calls base, last;
+};
+
+struct session {
+	struct session_options options;
+	struct engine *engine;
+	struct session_member **members;
+	size_t member_count;
+	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC */
+	uint64_t start_unix_ns;
+	enum session_end ended_by;
+	struct snapshot snapshot; /* complete after session__stop */
+	size_t exited_rows;	  /* threads of snapshot that exited meanwhile */
+	uint64_t exited_folded;	  /* exited threads without a row */
+	uint64_t lost_wait_ns;
+	uint64_t ticks_expected;
+	struct windows *windows;
+	int32_t *window_rows; /* by index * TSN_LABELS_MAX + fine: row of windows, -1: none */
+	size_t window_row_count; /* row 0, no label, included */
+	double *weights_seen;	 /* cumulated weight of each row at the latest slice */
+	size_t weights_seen_count;
+	uint64_t slice_until_ns, calls_due_ns, cells_due_ns, progress_due_ns;
+};
+
+/* Loads the programs. On failure: a negative errno and one sentence in error. */
+int session__new(const struct session_options *options, struct session **session,
+		 char error[ENGINE_ERROR_SIZE]);
+void session__free(struct session *session); /* NULL is fine */
+
+/* The session owns the target from here on, whatever is returned. 0; -E2BIG: too many; or another negative errno. */
+int session__add(struct session *session, struct target *target);
+
+/* 0 or a negative errno. */
+int session__start(struct session *session);
+
+/* Returns when the session is over; ended_by says why. 0 or a negative errno. */
+int session__run(struct session *session);
+
+/* Stops the programs and reads everything. 0 or a negative errno. */
+int session__stop(struct session *session);
+
+/* Count of one kind of violation in the session, and the label of the latest (NULL: none or not known). */
+uint64_t session__violations(const struct session_member *member, unsigned kind, const char **label);
+
+#endif

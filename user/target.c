@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "target.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "image.h"
+#include "proc.h"
+
+static void identity_read(struct target *target)
+{
+	struct image_bases bases;
+	char hex[129];
+
+	free(target->comm);
+	free(target->exe);
+	free(target->build_id);
+	target->comm = proc__comm(target->pid, 0);
+	target->exe = proc__exe(target->pid);
+	target->build_id = NULL;
+	if (image_bases__read(target->pid, &bases))
+		return;
+	/* The executable is mapped first. */
+	if (bases.count && !image__build_id(&target->remote, bases.base[0], hex))
+		target->build_id = strdup(hex);
+	image_bases__free(&bases);
+}
+
+int target__open(pid_t pid, struct target **opened, char error[TARGET_ERROR_SIZE])
+{
+	struct proc_status status;
+	struct target *target;
+	int err = proc__status(pid, 0, &status);
+
+	if (err || status.state == 'X' || status.state == 'Z') {
+		snprintf(error, TARGET_ERROR_SIZE,
+			 err == -EACCES || err == -EPERM ? "not allowed to look at process %d" :
+			 err				 ? "there is no process %d" :
+							   "process %d has ended already",
+			 pid);
+		return err == -EACCES || err == -EPERM ? err : -ESRCH;
+	}
+	target = calloc(1, sizeof(*target));
+	if (!target) {
+		snprintf(error, TARGET_ERROR_SIZE, "out of memory");
+		return -ENOMEM;
+	}
+	target->pid = status.tgid;
+	target->pidfd = -1;
+	if (status.tgid != pid) {
+		target->thread_id = pid;
+		proc__status(status.tgid, 0, &status);
+	}
+	target->own_pid = status.own_id;
+	target->pidfd = (int)syscall(SYS_pidfd_open, target->pid, 0);
+	if (target->pidfd < 0) {
+		err = -errno;
+		snprintf(error, TARGET_ERROR_SIZE, "cannot watch process %d: %s", target->pid,
+			 strerror(-err));
+		target__free(target);
+		return err;
+	}
+	target->remote = remote__process(target->pid);
+	identity_read(target);
+	*opened = target;
+	return 0;
+}
+
+void target__free(struct target *target)
+{
+	if (!target)
+		return;
+	if (target->pidfd >= 0)
+		close(target->pidfd);
+	free(target->comm);
+	free(target->exe);
+	free(target->build_id);
+	free(target);
+}
+
+int target__locate(struct target *target)
+{
+	struct image_bases bases;
+	int err, best = -ENOENT;
+	size_t i;
+
+	if (target->located)
+		return 0;
+	err = image_bases__read(target->pid, &bases);
+	if (err)
+		return err;
+	for (i = 0; i < bases.count && best; i++) {
+		uint64_t address;
+
+		if (image__find_descriptor(&target->remote, bases.base[i], &address))
+			continue;
+		err = table__open(&target->table, &target->remote, address, target->own_pid);
+		/* Another module may hold the table; of the reasons, "not yet" is the most hopeful. */
+		if (!err || err == -EAGAIN || best == -ENOENT)
+			best = err == -EINVAL ? -EPROTONOSUPPORT : err;
+	}
+	image_bases__free(&bases);
+	target->located = !best;
+	return best;
+}
+
+void target__forget(struct target *target)
+{
+	target->located = false;
+	identity_read(target);
+}
+
+bool target__gone(const struct target *target)
+{
+	struct pollfd watched = { .fd = target->pidfd, .events = POLLIN };
+
+	return poll(&watched, 1, 0) > 0;
+}

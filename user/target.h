@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * target - one process that is recorded: who it is, and what it publishes.
+ */
+#ifndef TICKSNICK_TARGET_H
+#define TICKSNICK_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "table.h"
+
+#define TARGET_ERROR_SIZE 256
+
+struct target {
+	pid_t pid;
+	pid_t thread_id; /* what the user gave, where that was a thread of the process; else 0 */
+	uint32_t own_pid; /* what the process calls itself, in its own pid namespace */
+	int pidfd;
+	char *comm;
+	char *exe;	/* NULL: not readable */
+	char *build_id; /* NULL: none */
+	struct remote remote;
+	bool located; /* table is that of the image that runs */
+	struct table table;
+};
+
+/*
+ * Opens process pid; the id of a thread is resolved to its process. Returns 0 or a negative errno (-ESRCH: no such process; -EPERM,
+ * -EACCES) and puts one sentence into error. The caller frees *target.
+ */
+int target__open(pid_t pid, struct target **target, char error[TARGET_ERROR_SIZE]);
+void target__free(struct target *target); /* NULL is fine */
+
+/*
+ * Looks for the slot table. 0: found, or found before. -EAGAIN: a module has the note, but nothing is registered yet. -ENOENT: no
+ * module has it. -EPROTONOSUPPORT: it is of another ABI or contradicts itself. -ESTALE: it belongs to the process this one was
+ * forked from. Else what reading failed with.
+ */
+int target__locate(struct target *target);
+
+/* The image was replaced: forgets the table, reads comm, exe and build id anew. */
+void target__forget(struct target *target);
+
+/* True once all its threads have exited. */
+bool target__gone(const struct target *target);
+
+#endif
