@@ -132,8 +132,8 @@ static void measure(struct grid *grid, size_t column)
 	grid->widths[column] = widest < INT_MAX ? (unsigned)widest : INT_MAX;
 }
 
-/* Columns that what is shown takes; cut: with the cuttable one at its least. */
-static size_t width_needed(const struct grid *grid, bool cut)
+/* Columns that what is shown takes, with cuttable texts of at most cut_min. */
+static size_t width_needed(const struct grid *grid, unsigned cut_min)
 {
 	size_t i, width = 0, needed = 0;
 
@@ -143,8 +143,8 @@ static size_t width_needed(const struct grid *grid, bool cut)
 		if (!grid->shown[i])
 			continue;
 		width = grid->widths[i];
-		if (cut && column->width_min && column->width_min < width)
-			width = column->width_min;
+		if (column->cut && cut_min < width)
+			width = cut_min;
 		needed += width + (needed ? column->gap : 0);
 	}
 	return needed;
@@ -165,7 +165,7 @@ static bool drop_next(struct grid *grid)
 	return least != UINT_MAX;
 }
 
-int grid__fit(struct grid *grid, unsigned width)
+int grid__fit(struct grid *grid, unsigned width, unsigned cut_min)
 {
 	size_t i, needed;
 
@@ -174,17 +174,17 @@ int grid__fit(struct grid *grid, unsigned width)
 	grid->width = width;
 	for (i = 0; i < grid->count; i++)
 		measure(grid, i);
-	while (width_needed(grid, true) > width && drop_next(grid))
+	while (width_needed(grid, cut_min) > width && drop_next(grid))
 		;
-	needed = width_needed(grid, false);
+	needed = width_needed(grid, UINT_MAX);
 	for (i = 0; i < grid->count && needed > width; i++) {
-		if (!grid->shown[i] || !grid->columns[i].width_min)
+		if (!grid->shown[i] || !grid->columns[i].cut)
 			continue;
 		if (needed - width < grid->widths[i])
 			grid->widths[i] -= (unsigned)(needed - width);
 		else
 			grid->widths[i] = 1;
-		needed = width_needed(grid, false);
+		needed = width_needed(grid, UINT_MAX);
 	}
 	return 0;
 }

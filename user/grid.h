@@ -15,7 +15,7 @@ struct grid_column {
 	bool quiet;	    /* not shown where no row has a text in it */
 	unsigned gap;	    /* blanks in front of it */
 	unsigned drop;	    /* what has the least number leaves first; 0: never leaves */
-	unsigned width_min; /* 0: takes what its texts take; else they are cut to this where needed, in one column of the grid */
+	bool cut;	    /* its texts may be cut; one column of a grid */
 };
 
 struct grid;
@@ -34,8 +34,11 @@ void grid__line(struct grid *grid, const char *text);
 void grid__cell(struct grid *grid, size_t column, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Decides which columns fit; 0, or -ENOMEM if any call before ran out of memory. */
-int grid__fit(struct grid *grid, unsigned width);
+/*
+ * Decides which columns fit: they leave until the texts that may be cut have cut_min columns, or all they want. 0, or -ENOMEM if
+ * any call before ran out of memory.
+ */
+int grid__fit(struct grid *grid, unsigned width, unsigned cut_min);
 
 /* After grid__fit(): whether a column is shown. */
 bool grid__shows(const struct grid *grid, size_t column);

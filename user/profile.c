@@ -21,18 +21,18 @@ static const struct {
 #define LOSS(field, words) #field, offsetof(struct profile_losses, field), words
 
 const struct profile_loss_field profile_loss_fields[] = {
-	{LOSS(slot_unreadable, "observations whose slot could not be read")},
-	{LOSS(slot_foreign, "observations whose slot was not the thread's own")},
-	{LOSS(thread_untracked, "threads not tracked, the table was full")},
-	{LOSS(table_full, "charges dropped, the cell table was full")},
-	{LOSS(tick_missed, "ticks missed while the target ran")},
-	{LOSS(switch_missed, "switches repaired afterwards (time kept, state estimated)")},
-	{LOSS(clock_stepped, "intervals that ended before they began")},
-	{LOSS(glance_partial, "glances that missed a thread")},
-	{LOSS(threads_folded, "exited threads counted in the totals only")},
-	{LOSS(calls_unread, "processes whose last calls were not read")},
-	{LOSS(calls_lost, "calls by threads that found no slot")},
-	{LOSS(labels_lost, "labels that found no free id")},
+	{LOSS(slot_unreadable, "observations whose slot could not be read"), true},
+	{LOSS(slot_foreign, "observations whose slot was not the thread's own"), true},
+	{LOSS(thread_untracked, "threads not tracked, the table was full"), true},
+	{LOSS(table_full, "charges dropped, the cell table was full"), true},
+	{LOSS(tick_missed, "ticks missed while the target ran"), true},
+	{LOSS(switch_missed, "switches repaired afterwards (time kept, state estimated)"), false},
+	{LOSS(clock_stepped, "intervals that ended before they began"), true},
+	{LOSS(glance_partial, "glances that missed a thread"), true},
+	{LOSS(threads_folded, "exited threads counted in the totals only"), false},
+	{LOSS(calls_unread, "processes whose last calls were not read"), true},
+	{LOSS(calls_lost, "calls by threads that found no slot"), true},
+	{LOSS(labels_lost, "labels that found no free id"), true},
 };
 const size_t profile_loss_field_count =
 	sizeof(profile_loss_fields) / sizeof(profile_loss_fields[0]);
@@ -129,21 +129,13 @@ free_warning:
 	return -ENOMEM;
 }
 
-/* Repaired or merely coarser, not missing: switch_missed keeps the time, threads_folded is all in
- * the totals. */
-static bool is_missing(const struct profile_loss_field *field)
-{
-	return field->offset != offsetof(struct profile_losses, switch_missed) &&
-	       field->offset != offsetof(struct profile_losses, threads_folded);
-}
-
 uint64_t profile__losses(const struct profile_losses *losses)
 {
 	uint64_t sum = 0, count;
 	size_t i;
 
 	for (i = 0; i < profile_loss_field_count; i++) {
-		if (!is_missing(&profile_loss_fields[i]))
+		if (!profile_loss_fields[i].missing)
 			continue;
 		memcpy(&count, (const char *)losses + profile_loss_fields[i].offset, sizeof(count));
 		if (__builtin_add_overflow(sum, count, &sum))

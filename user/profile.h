@@ -163,6 +163,7 @@ struct profile_loss_field {
 	const char *name;    /* key in the report */
 	size_t offset;	     /* of the uint64_t in struct profile_losses */
 	const char *meaning; /* a few words for the text report */
+	bool missing;	     /* false: nothing is missing, it was repaired or is told in less detail */
 };
 extern const struct profile_loss_field profile_loss_fields[];
 extern const size_t profile_loss_field_count;

@@ -25,7 +25,7 @@ const char *units__time(char buffer[UNITS_SIZE], double ns)
 	if (isnan(ns))
 		return strcpy(buffer, "-");
 	if (ns == 0)
-		return strcpy(buffer, "0 s");
+		return strcpy(buffer, "0");
 	while (ns / units[i].ns >= units[i].below && units[i].below < INFINITY)
 		i++;
 	ns /= units[i].ns;
