@@ -15,7 +15,7 @@
 
 /* What was seen of one label id of one process. Rows with the same name and kind become one row of the profile. */
 struct model_label {
-	const char *name; /* NULL: time in no label; borrowed */
+	const char *name; /* NULL: time in no label, whatever idle says; borrowed */
 	bool idle;
 	uint64_t hits_user, hits_kernel;
 	uint64_t weight_ns;		       /* periods of the hits, summed */
@@ -27,7 +27,7 @@ struct model_label {
 	uint64_t glances;	  /* glances at this label ... */
 	uint64_t glances_shared;  /* ... that found another thread inside */
 	unsigned callers;	  /* threads that called it, where known; 0: not known */
-	size_t window_row;	  /* its row in windows */
+	size_t window_row;	  /* its row in windows; labels that become one row may share it */
 };
 
 struct model_input {
@@ -44,8 +44,16 @@ struct model_input {
 
 /*
  * Fills profile->fine, and of profile->totals: running_ns .. bound (thread_time_ns is their sum), in order. Adds warnings that
- * follow from the rows (a label too small, long executions, no hits, coverage). profile->session.duration_ns caps elapsed_ns.
- * 0 or -ENOMEM.
+ * follow from the rows: no_labels, no_hits, few_hits, coverage_low, and per label tiny, long, serialised.
+ *
+ * running_ns of the rows and of the time in no label add up to input->running_ns exactly. With no hits at all, it is all in no
+ * label, and the bounds say that it could be anywhere. Waiting that was lost is in no total, but it widens the bounds.
+ * elapsed_ns of one process is at most profile->session.duration_ns (if that is known); of a row merged from several processes
+ * it is their sum, so it may exceed the session. Flags are as in profile.h; "unsampled" is a row with neither hits nor waiting.
+ * Sums that do not fit 64 bits saturate.
+ *
+ * 0, -EINVAL (alpha is not between 0 and 1) or -ENOMEM; after an error rows and totals are as before, though some of the
+ * warnings may have been added.
  */
 int model__compute(const struct model_input *input, struct profile *profile);
 

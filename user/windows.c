@@ -39,15 +39,16 @@ static int reserve_rows(struct windows *windows, size_t rows)
 	size_t capacity = windows->row_capacity ? windows->row_capacity : 16;
 	double(*grown)[WINDOWS_MAX];
 
-	if (rows > windows->row_capacity) {
-		while (capacity < rows && capacity <= SIZE_MAX / 2)
-			capacity *= 2;
-		grown = reallocarray(windows->rows, capacity < rows ? rows : capacity,
-				     sizeof(*grown));
+	if (rows > PTRDIFF_MAX / sizeof(*grown) / 2)
+		return -ENOMEM;
+	while (capacity < rows)
+		capacity *= 2;
+	if (capacity > windows->row_capacity && rows > 0) {
+		grown = reallocarray(windows->rows, capacity, sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
 		windows->rows = grown;
-		windows->row_capacity = capacity < rows ? rows : capacity;
+		windows->row_capacity = capacity;
 	}
 	if (rows > windows->row_count) {
 		memset(windows->rows[windows->row_count], 0,

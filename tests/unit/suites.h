@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * suites - one per test file. A new one is declared here and listed in main.c.
+ */
+#ifndef TESTS_UNIT_SUITES_H
+#define TESTS_UNIT_SUITES_H
+
+#include <check.h>
+
+Suite *stats_suite(void);
+Suite *windows_suite(void);
+Suite *model_suite(void);
+Suite *probe_suite(void);
+
+#endif
