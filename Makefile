@@ -143,13 +143,13 @@ test-programs: all $(BUILD)/tests/run-unit $(BUILD)/tests/run-kernel
 unit: $(BUILD)/tests/run-unit
 	$<
 
-# What an application needs is slot.h and ticksnick.h; cells.h is between the kernel side and user space alone.
+# cells.h is between the kernel side and user space alone; the other headers are what an application includes.
 INSTALL ?= install
 BIN_DIR = $(DESTDIR)$(PREFIX)/bin
 INCLUDE_DIR = $(DESTDIR)$(PREFIX)/include/ticksnick
 PC_DIR = $(DESTDIR)$(PREFIX)/share/pkgconfig
 MAN_DIR = $(DESTDIR)$(PREFIX)/share/man/man1
-PUBLIC_HEADERS = slot.h ticksnick.h
+PUBLIC_HEADERS = $(filter-out cells.h,$(notdir $(wildcard include/ticksnick/*.h)))
 
 install: $(BUILD)/ticksnick
 	$(Q)$(INSTALL) -d $(BIN_DIR) $(INCLUDE_DIR) $(PC_DIR) $(MAN_DIR)

@@ -151,15 +151,15 @@ static void check_threads(struct doctor *doctor, const struct target *target)
 static int check_slot(struct doctor *doctor, struct target *target)
 {
 	int error = target__locate(target), status = EXIT_NO_TARGET;
+	uint32_t count;
 	struct probe_result result;
 
 	switch (error) {
 	case 0:
-		if (!table__refresh(&target->table, &target->remote))
-			probe__say(&result, "its-slot", PROBE_OK, "%" PRIu32 " labels registered",
-				   target->table.label_count - 1);
-		else
-			probe__say(&result, "its-slot", PROBE_OK, "found");
+		error = table__refresh(&target->table, &target->remote);
+		count = error ? 0 : target->table.label_count - 1;
+		probe__say(&result, "its-slot", PROBE_OK, "%" PRIu32 " label%s registered", count,
+			   count == 1 ? "" : "s");
 		status = 0;
 		break;
 	case -EAGAIN:
@@ -286,7 +286,7 @@ int cmd_doctor(int argc, char **argv)
 		printf("recording cannot work: %u failed, %u to know about\n", doctor.failed,
 		       doctor.warned);
 	else
-		printf("recording can work%s\n", doctor.warned ? ", with the limits above" : "");
+		printf("recording can work%s\n", doctor.warned ? ", within the limits above" : "");
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "doctor: cannot write: %s\n", strerror(errno));
 		return EXIT_OUTPUT;

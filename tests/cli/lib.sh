@@ -48,6 +48,7 @@ trap lib__finish EXIT
 test_case() {
 	local name="$*" status dir
 	dir=$(mktemp -d "$LIB_TMP/case.XXXXXX")
+	chmod 755 "$dir"
 	(
 		trap - EXIT
 		cd "$dir" || exit 1
@@ -105,10 +106,17 @@ need_program() {
 	command -v "$1" >/dev/null 2>&1 || skip "needs the program $1"
 }
 
-# run_as_nobody CMD ARG..: as run, but as an ordinary user without any privilege.
+# run_as_nobody CMD ARG..: as run, but as an ordinary user without any privilege. $TICKSNICK is run from a copy, for that user
+# may not be able to reach the build directory.
 run_as_nobody() {
 	need_root
 	need_program setpriv
+	if [ "$1" = "$TICKSNICK" ]; then
+		cp "$TICKSNICK" "$LIB_TMP/ticksnick"
+		chmod 755 "$LIB_TMP/ticksnick"
+		shift
+		set -- "$LIB_TMP/ticksnick" "$@"
+	fi
 	run setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all "$@"
 }
 
