@@ -3,24 +3,20 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/utsname.h>
 
+#include "commands.h"
+#include "engine.h"
 #include "exit.h"
+#include "pids.h"
 #include "probe.h"
 #include "proc.h"
 #include "target.h"
 #include "utf8.h"
-
-/* Loads the BPF programs and lets them go again: 0, or a negative errno and one clause in reason.
- */
-int session__probe(char *reason, size_t size) __attribute__((weak));
-
-int cmd_doctor(int argc, char **argv);
 
 struct doctor_options {
 	pid_t pid; /* 0: the machine alone */
@@ -45,18 +41,13 @@ static void show(struct doctor *doctor, const struct probe_result *result)
 static void check_load(struct doctor *doctor)
 {
 	struct probe_result result;
-	char reason[sizeof(result.detail)] = "";
-	int error;
+	char error[ENGINE_ERROR_SIZE];
 
-	if (!session__probe)
-		return;
-	error = session__probe(reason, sizeof(reason));
-	if (!error) {
+	if (!engine__probe(error)) {
 		probe__say(&result, "bpf-load", PROBE_OK,
 			   "the kernel accepts the recorder's programs");
 	} else {
-		probe__say(&result, "bpf-load", PROBE_FAIL, "%s",
-			   *reason ? reason : strerror(-error));
+		probe__say(&result, "bpf-load", PROBE_FAIL, "%s", error);
 		probe__mend(&result, "mend what failed above; if nothing did, report this line and "
 				     "the kernel's release as a bug");
 	}
@@ -216,34 +207,21 @@ static int check_target(struct doctor *doctor, pid_t pid)
 	return status;
 }
 
-/* A process id in decimal, nothing before or after it; 0: it is none. */
-static pid_t parse_pid(const char *text)
-{
-	char *end;
-	long value;
-
-	if (*text < '1' || *text > '9')
-		return 0;
-	errno = 0;
-	value = strtol(text, &end, 10);
-	return errno || *end || value > INT_MAX ? 0 : (pid_t)value;
-}
-
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct doctor_options *options = state->input;
+	size_t count;
 
 	switch (key) {
 	case 'p':
-		options->pid = parse_pid(argument);
-		if (!options->pid) {
-			fprintf(stderr, "%s: '%s' is no process id: give one number from 1 on\n",
+		if (pids__parse(argument, &options->pid, 1, &count)) {
+			fprintf(stderr, "%s: '%s' is not a process id: give one number from 1 on\n",
 				state->name, argument);
 			exit(EXIT_USAGE);
 		}
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "doctor takes no argument '%s'", argument);
+		argp_error(state, "'%s' is one argument too many", argument);
 		return EINVAL;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -288,7 +266,7 @@ int cmd_doctor(int argc, char **argv)
 	else
 		printf("recording can work%s\n", doctor.warned ? ", within the limits above" : "");
 	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "doctor: cannot write: %s\n", strerror(errno));
+		fprintf(stderr, "%s: cannot write: %s\n", argv[0], strerror(errno));
 		return EXIT_OUTPUT;
 	}
 	return status;

@@ -24,7 +24,7 @@ enum probe_status {
 struct probe_result {
 	const char *name; /* static: stable, for machines */
 	enum probe_status status;
-	char detail[192];
+	char detail[256];
 	char remedy[256]; /* empty where the status is PROBE_OK */
 };
 
