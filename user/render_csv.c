@@ -13,18 +13,19 @@
 
 /*
  * A label is the target's word, and a spreadsheet runs a cell that begins like a formula: such a
- * cell gets an apostrophe in front. The JSON report has the name as it is.
+ * cell gets an apostrophe in front, and control characters are escaped. The JSON report has the name
+ * as it is.
  */
 static int write_text(const char *text, FILE *out)
 {
-	char *clean = utf8__clean(text ? text : "");
+	char *clean = utf8__line(text ? text : "");
 	const char *c;
 
 	if (!clean)
 		return -ENOMEM;
-	if (*clean && strchr("=+-@\t\r", *clean))
+	if (*clean && strchr("=+-@", *clean))
 		fprintf(out, "\"'");
-	else if (strpbrk(clean, "\",\r\n"))
+	else if (strpbrk(clean, "\","))
 		fputc('"', out);
 	else {
 		fputs(clean, out);

@@ -94,12 +94,12 @@ static int share_decimals(const struct profile_fine *row)
 
 static double round_up(double value, double unit)
 {
-	return ceil(value / unit - 1e-7) * unit;
+	return fmax(0, ceil(value / unit - 1e-7) * unit); /* no -0 */
 }
 
 static double round_down(double value, double unit)
 {
-	return floor(value / unit + 1e-7) * unit;
+	return fmax(0, floor(value / unit + 1e-7) * unit);
 }
 
 /*

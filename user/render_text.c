@@ -126,11 +126,12 @@ static void write_host(struct page *page, const struct profile *profile)
 	virtualization = page__printable(page, host->virtualization);
 	version = page__printable(page, profile->tool_version);
 	if (kernel && machine && model && virtualization && version)
-		page__write(page, PAGE_BOLD, "on", "%s; Linux %s %s, %u %s%s%s%s%s; ticksnick %s",
+		page__write(page, PAGE_BOLD, "on", "%s; Linux %s %s, %u %s%s%s%s%s; ticksnick%s%s",
 			    date, kernel, machine, host->cpus, host->cpus == 1 ? "CPU" : "CPUs",
 			    *model ? ", " : "", model,
 			    *virtualization && strcmp(virtualization, "none") != 0 ? ", " : "",
-			    strcmp(virtualization, "none") != 0 ? virtualization : "", version);
+			    strcmp(virtualization, "none") != 0 ? virtualization : "",
+			    *version ? " " : "", version);
 	free(kernel);
 	free(machine);
 	free(model);
@@ -157,6 +158,10 @@ static void write_states(struct page *page, const struct profile_totals *totals)
 		io[UNITS_SIZE];
 	char stolen[UNITS_SIZE];
 
+	if (!all) {
+		page__write(page, PAGE_BOLD, "states", "no thread-time was measured");
+		return;
+	}
 	page__write(page, PAGE_BOLD, "states",
 		    "%s thread-time = %s%% running + %s%% runnable + %s%% blocked + %s%% io%s%s%s",
 		    units__time(time, (double)all), units__percent(run, totals->running_ns, all),

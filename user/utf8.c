@@ -71,6 +71,11 @@ static bool keep_ascii(uint32_t point)
 	return point >= 0x20 && point < 0x7f;
 }
 
+static bool keep_line(uint32_t point)
+{
+	return point >= 0x20 && (point < 0x7f || point > 0x9f);
+}
+
 static bool keep_shown(uint32_t point)
 {
 	if (point < 0x80)
@@ -86,6 +91,11 @@ static bool keep_shown(uint32_t point)
 char *utf8__clean(const char *s)
 {
 	return escape(s, keep_all);
+}
+
+char *utf8__line(const char *s)
+{
+	return escape(s, keep_line);
 }
 
 char *utf8__printable(const char *s, bool unicode)

@@ -19,6 +19,9 @@ size_t utf8__decode(const char *s, uint32_t *point);
  * twice changes nothing more. */
 char *utf8__clean(const char *s);
 
+/* The same for one line: control characters become \xNN too. */
+char *utf8__line(const char *s);
+
 /*
  * What a terminal shows as plain characters: besides malformed bytes, control characters, line separators and those that
  * reorder or hide text become \xNN, byte by byte. Without unicode (a terminal that is not UTF-8), so does all that is not ASCII.

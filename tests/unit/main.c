@@ -10,6 +10,9 @@ static Suite *(*const suites[])(void) = {
 	windows_suite,
 	model_suite,
 	probe_suite,
+	profile_suite,
+	render_suite,
+	report_suite,
 };
 
 int main(void)

@@ -11,5 +11,8 @@ Suite *stats_suite(void);
 Suite *windows_suite(void);
 Suite *model_suite(void);
 Suite *probe_suite(void);
+Suite *profile_suite(void);
+Suite *render_suite(void);
+Suite *report_suite(void);
 
 #endif
