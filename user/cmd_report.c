@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "exit.h"
 #include "output.h"
 #include "render.h"
@@ -89,8 +90,6 @@ static int write_report(const struct profile *profile, const struct arguments *a
 		error = output__commit(output);
 	return error ? fail_output(arguments->output, error) : EXIT_SUCCESS;
 }
-
-int cmd_report(int argc, char **argv);
 
 int cmd_report(int argc, char **argv)
 {
