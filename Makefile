@@ -42,6 +42,7 @@ USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
 LIB_OBJ := $(filter-out $(BUILD)/user/main.o,$(USER_OBJ))
 LIB := $(BUILD)/libticksnick.a
 UNIT_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*.c))
+SUBJECT_BIN := $(patsubst tests/kernel/subjects/%.c,$(BUILD)/tests/subjects/%,$(wildcard tests/kernel/subjects/*.c))
 KERNEL_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/kernel/*.c))
 BENCH_BIN := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 COMMANDS := record report doctor
@@ -51,6 +52,7 @@ MAN := $(wildcard docs/*.1)
 .SUFFIXES:
 .PHONY: all deps demo check test-programs bench install uninstall clean asan unit programs
 all: $(BUILD)/ticksnick programs
+	@:
 
 # What looks for dependencies runs before the make that uses them, which reads pkg-config, paths and wildcards afresh.
 DEPS = CC='$(CC)' CLANG='$(CLANG)' PKG_CONFIG='$(PKG_CONFIG)' scripts/deps
@@ -78,12 +80,13 @@ check:
 	@$(SUBMAKE) test-programs
 	@CC='$(CC)' tests/run.sh $(BUILD)
 
-# Tests of what runs in user space, with the sanitizers; LIB and programs are built apart.
+# Tests of what runs in user space, with the sanitizers; built apart.
 ASAN_BUILD = build-asan
 asan:
 	@$(DEPS) build test asan
-	@$(SUBMAKE) BUILD=$(ASAN_BUILD) SAN='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' test-programs
-	@CC='$(CC)' tests/run.sh $(ASAN_BUILD) unit cli
+	@$(SUBMAKE) BUILD=$(ASAN_BUILD) SAN='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' \
+		all $(ASAN_BUILD)/tests/run-unit
+	@CC='$(CC)' LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 tests/run.sh $(ASAN_BUILD) unit cli
 
 bench:
 	@$(DEPS) build bench
@@ -128,6 +131,11 @@ $(BUILD)/bench/%: bench/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -Iinclude -MMD -MP -MF $@.d -o $@ $< -lpthread -lm
 
+$(BUILD)/tests/subjects/%: tests/kernel/subjects/%.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -D_GNU_SOURCE -Iinclude -MMD -MP -MF $@.d -o $@ $< -lpthread
+
 programs: $(BENCH_BIN)
 
 $(BUILD)/tests/run-unit: $(UNIT_OBJ) $(LIB)
@@ -138,7 +146,8 @@ $(BUILD)/tests/run-kernel: $(KERNEL_OBJ) $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(SAN) -o $@ $^ $(LIBS) $(CHECK_LIBS)
 
-test-programs: all $(BUILD)/tests/run-unit $(BUILD)/tests/run-kernel
+test-programs: all $(BUILD)/tests/run-unit $(BUILD)/tests/run-kernel $(SUBJECT_BIN)
+	@:
 
 unit: $(BUILD)/tests/run-unit
 	$<

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+/* split [SECONDS]: two threads, 70% of the time in one label, 30% in another, by stopwatch. */
+#include "subject.h"
+
+TSN_FINE(seventy, "seventy");
+TSN_FINE(thirty, "thirty");
+
+static uint64_t run_ns, spent[2][2];
+
+static void *work(void *argument)
+{
+	uint64_t *mine = argument, now = subject_now(), end = now + run_ns, then;
+
+	while (now < end) {
+		{
+			TSN_SCOPE(seventy);
+			then = subject_spin_until(now + 7000);
+		}
+		mine[0] += then - now;
+		{
+			TSN_SCOPE(thirty);
+			now = subject_spin_until(then + 3000);
+		}
+		mine[1] += now - then;
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t other;
+
+	run_ns = subject_seconds(argc, argv, 1, 2);
+	pthread_create(&other, NULL, work, spent[0]);
+	work(spent[1]);
+	pthread_join(other, NULL);
+	printf("seventy %.9f\n", (double)(spent[0][0] + spent[1][0]) /
+					 (double)(spent[0][0] + spent[0][1] + spent[1][0] + spent[1][1]));
+	return 0;
+}

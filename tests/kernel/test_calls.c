@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+/* Exact counts, and labels that come late. */
+#include <stdio.h>
+
+#include "record.h"
+#include "suites.h"
+
+START_TEST(calls_are_exact_with_threads_that_exited_before_the_end)
+{
+	static const char *const lengths[] = { "0.3", "0.01", "1.3" };
+	struct recorded run;
+
+	record__command(&run, "", "calls", lengths[_i]);
+	printf("calls: 23 made, %llu reported\n",
+	       (unsigned long long)record__fine(&run, "counted")->calls);
+	ck_assert_uint_eq(record__fine(&run, "counted")->calls, 23);
+	ck_assert_uint_eq(run.profile->losses.calls_unread, 0);
+	record__free(&run);
+}
+END_TEST
+
+START_TEST(labels_registered_after_the_recorder_attached_are_there)
+{
+	const struct profile_fine *late;
+	struct recorded run;
+
+	record__process(&run, "-d 2", "late", "5");
+	late = record__fine(&run, "late");
+	printf("late: %llu hits, %llu calls, %.2f s\n", (unsigned long long)late->hits,
+	       (unsigned long long)late->calls, (double)late->thread_time_ns / 1e9);
+	ck_assert_uint_gt(late->hits, 500);
+	ck_assert_uint_gt(late->calls, 1000);
+	/* It begins a second after the recorder was started, which takes a moment itself. */
+	ck_assert_double_ge((double)late->thread_time_ns / 1e9, 1);
+	ck_assert_double_le((double)late->thread_time_ns / 1e9, 1.9);
+	record__free(&run);
+}
+END_TEST
+
+Suite *calls_suite(void)
+{
+	Suite *suite = suite_create("calls");
+	TCase *cases = tcase_create("counts");
+
+	tcase_set_timeout(cases, 30);
+	tcase_add_loop_test(cases, calls_are_exact_with_threads_that_exited_before_the_end, 0, 3);
+	tcase_add_test(cases, labels_registered_after_the_recorder_attached_are_there);
+	suite_add_tcase(suite, cases);
+	return suite;
+}
