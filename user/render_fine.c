@@ -44,7 +44,7 @@ static const struct grid_column columns[COLUMNS] = {
 	[TIME] = {.head = "time", .gap = 2, .drop = 5},
 	[CALLS] = {.head = "calls", .gap = 2, .drop = 7},
 	[PER_CALL] = {.head = "per call", .gap = 2, .drop = 8},
-	[IN_FLIGHT] = {.head = "in fl", .gap = 2, .drop = 4},
+	[IN_FLIGHT] = {.head = "flight", .gap = 2, .drop = 4},
 	[ELAPSED] = {.head = "elapsed", .gap = 2, .drop = 1},
 	[NOTE] = {.head = "note", .left = true, .gap = 2, .drop = 3, .quiet = true},
 };
@@ -151,6 +151,12 @@ static void add_note(struct grid *grid, uint32_t flags)
 		grid__cell(grid, NOTE, "%s", note);
 }
 
+/* Not rounded, as it is in a report that was read. */
+static double per_call_ns(const struct profile_fine *row)
+{
+	return row->calls ? (double)row->thread_time_ns / (double)row->calls : NAN;
+}
+
 /* All but rank, share and bound, which an idle row does not have. */
 static void add_row(const struct render_fine *fine, const struct profile_fine *row)
 {
@@ -170,7 +176,7 @@ static void add_row(const struct render_fine *fine, const struct profile_fine *r
 	grid__cell(fine->grid, IO, "%s", units__percent(buffer, row->io_ns, all));
 	grid__cell(fine->grid, TIME, "%s", units__time(buffer, (double)all));
 	grid__cell(fine->grid, CALLS, "%s", units__short(buffer, row->calls));
-	grid__cell(fine->grid, PER_CALL, "%s", units__time(buffer, row->per_call_ns));
+	grid__cell(fine->grid, PER_CALL, "%s", units__time(buffer, per_call_ns(row)));
 	grid__cell(fine->grid, IN_FLIGHT, "%s", units__real(buffer, row->in_flight));
 	grid__cell(fine->grid, ELAPSED, "%s", units__time(buffer, (double)row->elapsed_ns));
 	add_note(fine->grid, row->flags);
@@ -393,7 +399,7 @@ void render_fine__write_legend(const struct render_fine *fine)
 		 "run rdy blk io: % of its time running, waiting for a CPU, blocked, in I/O"},
 		{TIME, "time: thread-time, running and waiting"},
 		{PER_CALL, "per call: time / calls"},
-		{IN_FLIGHT, "in fl: threads inside at once, while any was"},
+		{IN_FLIGHT, "flight: threads inside at once, while any was"},
 		{ELAPSED, "elapsed: clock time with any inside"},
 		{NOTE, "note: see warnings"},
 	};
