@@ -137,7 +137,7 @@ TSN_INLINE void tsn_resume(tsn_saved_t saved);
 
 /*
  * TSN_KEEP(x): the variable x has its value here, and the compiler knows nothing about it after. Without it, a computation
- * that stays in registers may be moved into or out of the label around it. Costs no instruction of its own.
+ * that stays in registers may be moved into or out of the label around it. Costs at most a move (clang: a store and a load).
  */
 
 #define TSN_JOIN2(a, b) a##b
@@ -244,10 +244,11 @@ TSN_INLINE void tsn_resume(tsn_saved_t saved)
 #define TSN_FENCE() __asm__ volatile("" : : : "memory")
 #define TSN_LIKELY(x) __builtin_expect(!!(x), 1)
 
+/* clang takes memory wherever it may; gcc miscompiles alternatives (12: the value is lost). */
 #ifdef __clang__
 #define TSN_KEEP(x) __asm__ volatile("" : "+r,m"(x) : : "memory")
 #else
-#define TSN_KEEP(x) __asm__ volatile("" : "+m,r"(x) : : "memory")
+#define TSN_KEEP(x) __asm__ volatile("" : "+rm"(x) : : "memory")
 #endif
 
 /* The calling thread as one module knows it. */
@@ -323,13 +324,29 @@ TSN_INLINE tsn_scope_t tsn_scope_enter(tsn_fine_t op, uint64_t n)
 	return scope;
 }
 
-/* Reads the thread's slot anew: a fiber may have gone on in another thread. */
+/*
+ * The slot of the thread that runs now: a fiber may have gone on in another than it entered in. Compilers keep addresses of
+ * thread-local variables across calls. On x86-64 the address is in the instruction; on arm64 they keep the thread pointer,
+ * so take a fresh one and only the distance from them.
+ */
+TSN_INLINE struct tsn_slot_full *tsn_slot_now(void)
+{
+#ifdef __aarch64__
+	uint64_t distance = (uint64_t)&tsn_thread.slot - (uint64_t)__builtin_thread_pointer();
+	uint64_t pointer;
+
+	__asm__ volatile("mrs %0, tpidr_el0" : "=r"(pointer) : : "memory");
+	return *(struct tsn_slot_full **)(pointer + distance);
+#else
+	TSN_FENCE();
+	return tsn_thread.slot;
+#endif
+}
+
 TSN_INLINE void tsn_scope_leave(tsn_scope_t *scope)
 {
-	struct tsn_slot_full *slot;
+	struct tsn_slot_full *slot = tsn_slot_now();
 
-	TSN_FENCE();
-	slot = tsn_thread.slot;
 	if (TSN_LIKELY(slot))
 		tsn_label_set(slot, scope->previous);
 	else
@@ -369,12 +386,9 @@ TSN_INLINE void tsn_enter(tsn_fine_t op)
 
 TSN_INLINE void tsn_exit(tsn_fine_t op)
 {
-	struct tsn_slot_full *slot;
-	uint32_t top;
+	struct tsn_slot_full *slot = tsn_slot_now();
+	uint32_t top = slot ? slot->head.depth - 1 : TSN_STACK_MAX;
 
-	TSN_FENCE();
-	slot = tsn_thread.slot;
-	top = slot ? slot->head.depth - 1 : TSN_STACK_MAX;
 	if (TSN_LIKELY(top < TSN_STACK_MAX && slot->stack[top].label == op.id))
 		tsn_pair_close(slot, top);
 	else
