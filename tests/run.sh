@@ -22,7 +22,7 @@ trap 'rm -f "$log"' EXIT
 suite_command() {
 	case $1 in
 	unit) echo "$build/tests/run-unit" ;;
-	header) echo "bash tests/header/run.sh" ;;
+	header) echo "bash tests/header/run.sh $build/tests/header" ;;
 	matrix) echo "bash tests/header/matrix.sh $build/tests/header $build/ticksnick" ;;
 	kernel) echo "$build/tests/run-kernel" ;;
 	cli) echo "bash tests/cli/run.sh $build" ;;
@@ -35,7 +35,8 @@ needs_root() {
 	[ "$1" = kernel ] || [ "$1" = matrix ]
 }
 
-# The counts a suite printed, as "passed failed skipped", summed over its runners: check's line and the plain one.
+# The counts a suite printed, as "passed failed skipped": its last plain line, else the sum of check's lines. A suite that runs
+# several programs sums them up in a plain line of its own.
 counts_of() {
 	awk '
 	match($0, /^[0-9]+%: Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+/) {
@@ -43,9 +44,9 @@ counts_of() {
 		passed += n[2] - n[3] - n[4]; failed += n[3] + n[4]; found = 1
 	}
 	/^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$/ {
-		passed += $1; failed += $3; skipped += $5; found = 1
+		plain = ($1 + 0) " " ($3 + 0) " " ($5 + 0)
 	}
-	END { if (found) print passed + 0, failed + 0, skipped + 0 }' "$1"
+	END { if (plain) print plain; else if (found) print passed + 0, failed + 0, 0 }' "$1"
 }
 
 run_suite() {

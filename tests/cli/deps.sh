@@ -188,6 +188,14 @@ the_runner_sums_up_all_suites() {
 	assert_equal "$(grep -cE '^[0-9]+ passed, [0-9]+ failed|^[0-9]+%: Checks' "$OUT")" 1 "lines with counts"
 }
 
+# Programs that a suite runs print counts too; its own line is their sum already.
+the_runner_counts_nothing_twice() {
+	echo 'echo "100%: Checks: 12, Failures: 0, Errors: 0"; echo "5 passed, 0 failed"; echo "17 passed, 0 failed"' | suite header
+	run_suites header
+	assert_exit 0
+	assert_equal "$(tail -n 1 "$OUT")" "17 passed, 0 failed" "closing line"
+}
+
 the_runner_counts_failures() {
 	echo 'echo "70%: Checks: 10, Failures: 1, Errors: 2"; exit 1' | suite unit
 	echo 'echo "3 passed, 0 failed"' | suite cli
@@ -231,6 +239,7 @@ test_case another_system_gets_the_upstream_names no-such-file
 test_case an_unknown_group_is_refused
 test_case a_plain_build_says_what_is_missing_and_stops
 test_case the_runner_sums_up_all_suites
+test_case the_runner_counts_nothing_twice
 test_case the_runner_counts_failures
 test_case the_runner_distrusts 'echo hello'
 test_case the_runner_distrusts 'echo "3 passed, 0 failed"; exit 9'
