@@ -191,25 +191,34 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
 /* ---- the end of threads, images and processes ---- */
 
-/* Adds the calls at one user address to final_calls. */
-static __always_inline bool calls_add(__u64 from, __u32 target, __u32 labels)
+struct calls_reader {
+	__u64 from;   /* user address of uint64_t[TSN_LABELS_MAX] */
+	__u32 target; /* index */
+	__u32 failed;
+};
+
+static long calls_add_one(__u32 label, struct calls_reader *reader)
 {
-	__u32 i, index;
+	__u32 index = reader->target * TSN_LABELS_MAX + label;
 	__u64 n, *sum;
 
-	for (i = 1; i < TSN_LABELS_MAX; i++) {
-		if (i >= labels)
-			break;
-		if (bpf_probe_read_user(&n, sizeof(n), (void *)(from + i * sizeof(n))))
-			return false;
-		if (!n)
-			continue;
-		index = target * TSN_LABELS_MAX + i;
-		sum = bpf_map_lookup_elem(&final_calls, &index);
-		if (sum)
-			__sync_fetch_and_add(sum, n);
+	if (bpf_probe_read_user(&n, sizeof(n), (void *)(reader->from + label * sizeof(n)))) {
+		reader->failed = 1;
+		return 1;
 	}
-	return true;
+	sum = label ? bpf_map_lookup_elem(&final_calls, &index) : NULL;
+	if (sum && n)
+		__sync_fetch_and_add(sum, n);
+	return 0;
+}
+
+/* Adds the calls that stand at one user address to final_calls. bpf_loop: from 5.17, and the caller needs 6.16 anyway. */
+static __always_inline bool calls_add(__u64 from, __u32 target, __u32 labels)
+{
+	struct calls_reader reader = { .from = from, .target = target };
+
+	bpf_loop(labels < TSN_LABELS_MAX ? labels : TSN_LABELS_MAX, calls_add_one, &reader, 0);
+	return !reader.failed;
 }
 
 SEC("tp_btf/sched_process_exit")

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "ticksnick.skel.h"
@@ -31,27 +30,6 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list argu
 	if (getenv("TICKSNICK_DEBUG") && level <= LIBBPF_INFO)
 		return vfprintf(stderr, format, arguments);
 	return 0;
-}
-
-/* Parameters that the running kernel's event passes; 0: no such event, or no BTF. */
-static int event_parameters(const char *event)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	const struct btf_type *type;
-	char name[64];
-	int id, n = 0;
-
-	if (!btf)
-		return 0;
-	snprintf(name, sizeof(name), "btf_trace_%s", event);
-	id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
-	type = id > 0 ? btf__type_by_id(btf, id) : NULL;
-	type = type ? btf__type_by_id(btf, type->type) : NULL;
-	type = type && btf_is_ptr(type) ? btf__type_by_id(btf, type->type) : NULL;
-	if (type && btf_is_func_proto(type))
-		n = btf_vlen(type) - 1; /* the first is the tracer's own */
-	btf__free(btf);
-	return n;
 }
 
 static void explain(int err, const char *step, char error[ENGINE_ERROR_SIZE])
@@ -114,28 +92,41 @@ static int maps_share(struct engine *engine)
 	return err;
 }
 
-static int programs_load(struct engine *engine, char error[ENGINE_ERROR_SIZE])
+/* Opens and loads; with_calls: including the program that needs a newer kernel. */
+static int programs_try(struct engine *engine, bool with_calls, char error[ENGINE_ERROR_SIZE])
 {
-	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
-	int possible, err;
+	int possible = libbpf_num_possible_cpus(), err;
 
-	libbpf_set_print(quiet);
-	/* Before 5.11 maps are charged to it; where it may not be raised they may still fit. */
-	setrlimit(RLIMIT_MEMLOCK, &unlimited);
 	engine->programs = ticksnick_bpf__open();
 	if (!engine->programs) {
 		err = -errno;
 		explain(err, "open", error);
 		return err;
 	}
-	possible = libbpf_num_possible_cpus();
 	engine->programs->rodata->cpu_count =
 		possible > 0 && possible < TSN_CPUS_MAX ? (uint32_t)possible : TSN_CPUS_MAX;
-	engine->final_calls_work = event_parameters("sched_process_exit") >= 2;
-	bpf_program__set_autoload(engine->programs->progs.on_exit_calls, engine->final_calls_work);
+	bpf_program__set_autoload(engine->programs->progs.on_exit_calls, with_calls);
 	err = ticksnick_bpf__load(engine->programs);
-	if (err)
+	if (err) {
 		explain(err, "load", error);
+		ticksnick_bpf__destroy(engine->programs);
+		engine->programs = NULL;
+	}
+	return err;
+}
+
+static int programs_load(struct engine *engine, char error[ENGINE_ERROR_SIZE])
+{
+	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
+	int err;
+
+	libbpf_set_print(quiet);
+	/* Before 5.11 maps are charged to it; where it may not be raised they may still fit. */
+	setrlimit(RLIMIT_MEMLOCK, &unlimited);
+	err = programs_try(engine, true, error);
+	engine->final_calls_work = !err;
+	if (err && err != -EPERM)
+		err = programs_try(engine, false, error);
 	return err;
 }
 
