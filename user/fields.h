@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fields - one row per key of the report and where it lives in a profile, so that the JSON writer, the reader and the CSV header
- * cannot disagree. docs/report.schema.json says the same to other programs.
+ * fields - one row per key of the report and where it lives in a profile, so that the JSON writer,
+ * the reader and the CSV header cannot disagree. docs/report.schema.json says the same to other
+ * programs.
  */
 #ifndef TICKSNICK_FIELDS_H
 #define TICKSNICK_FIELDS_H
@@ -50,7 +51,8 @@ struct fields_array {
 	struct fields fields;
 };
 
-extern const struct fields_section fields_tool, fields_host, fields_session, fields_overhead, fields_totals;
+extern const struct fields_section fields_tool, fields_host, fields_session, fields_overhead,
+	fields_totals;
 extern const struct fields_array fields_target, fields_threads, fields_fine, fields_warnings;
 
 /* Where a field of a structure is. */
@@ -59,7 +61,8 @@ static inline void *fields__at(const void *structure, size_t offset)
 	return (char *)(uintptr_t)structure + offset;
 }
 
-/* A real number as the report stores it: nine significant digits, which reading and writing again does not change. */
+/* A real number as the report stores it: nine significant digits, which reading and writing again
+ * does not change. */
 #define FIELDS_DIGITS 9
 
 /* The integer a FIELD_ROUNDED is written as; value is not NaN. */

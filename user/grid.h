@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grid - rows of cells laid out in as many columns as fit a width. Never wraps: columns leave in a stated order, then one
- * column's texts are cut.
+ * grid - rows of cells laid out in as many columns as fit a width. Never wraps: columns leave in a
+ * stated order, then one column's texts are cut.
  */
 #ifndef TICKSNICK_GRID_H
 #define TICKSNICK_GRID_H
@@ -11,11 +11,11 @@
 
 struct grid_column {
 	const char *head;
-	bool left;	    /* aligned left; else right */
-	bool quiet;	    /* not shown where no row has a text in it */
-	unsigned gap;	    /* blanks in front of it */
-	unsigned drop;	    /* what has the least number leaves first; 0: never leaves */
-	bool cut;	    /* its texts may be cut; one column of a grid */
+	bool left;     /* aligned left; else right */
+	bool quiet;    /* not shown where no row has a text in it */
+	unsigned gap;  /* blanks in front of it */
+	unsigned drop; /* what has the least number leaves first; 0: never leaves */
+	bool cut;      /* its texts may be cut; one column of a grid */
 };
 
 struct grid;
@@ -35,8 +35,8 @@ void grid__cell(struct grid *grid, size_t column, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Decides which columns fit: they leave until the texts that may be cut have cut_min columns, or all they want. 0, or -ENOMEM if
- * any call before ran out of memory.
+ * Decides which columns fit: they leave until the texts that may be cut have cut_min columns, or
+ * all they want. 0, or -ENOMEM if any call before ran out of memory.
  */
 int grid__fit(struct grid *grid, unsigned width, unsigned cut_min);
 
@@ -44,6 +44,7 @@ int grid__fit(struct grid *grid, unsigned width, unsigned cut_min);
 bool grid__shows(const struct grid *grid, size_t column);
 
 /* Writes head and rows; head_on and head_off stand around the head (colour). 0 or -ENOMEM. */
-int grid__write(const struct grid *grid, const char *head_on, const char *head_off, bool unicode, FILE *out);
+int grid__write(const struct grid *grid, const char *head_on, const char *head_off, bool unicode,
+		FILE *out);
 
 #endif

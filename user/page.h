@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page - paragraphs of a text report: a key in the margin, and words that are broken at the page's width.
+ * page - paragraphs of a text report: a key in the margin, and words that are broken at the page's
+ * width.
  */
 #ifndef TICKSNICK_PAGE_H
 #define TICKSNICK_PAGE_H
@@ -22,11 +23,13 @@ struct page {
 const char *page__on(const struct page *page, enum page_style style);
 const char *page__off(const struct page *page, enum page_style style);
 
-/* A paragraph, printf-style, of printable text; the style goes for its key, or for all of it where the key is NULL. */
+/* A paragraph, printf-style, of printable text; the style goes for its key, or for all of it where
+ * the key is NULL. */
 void page__write(struct page *page, enum page_style style, const char *key, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Printable, for arguments of the above; NULL: out of memory, and noted in page->error. The caller frees it. */
+/* Printable, for arguments of the above; NULL: out of memory, and noted in page->error. The caller
+ * frees it. */
 char *page__printable(struct page *page, const char *text);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile - what a session collected, in memory. The report (docs/report.schema.json) is a profile written out: every field
- * here has the name of its key there. Pure data: no kernel, no clock.
+ * profile - what a session collected, in memory. The report (docs/report.schema.json) is a profile
+ * written out: every field here has the name of its key there. Pure data: no kernel, no clock.
  *
- * Units: *_ns are nanoseconds; shares and fractions are 0..1. A ratio that has no value is NaN here and absent in the report.
- * A profile owns all its strings and arrays.
+ * Units: *_ns are nanoseconds; shares and fractions are 0..1. A ratio that has no value is NaN here
+ * and absent in the report. A profile owns all its strings and arrays.
  */
 #ifndef TICKSNICK_PROFILE_H
 #define TICKSNICK_PROFILE_H
@@ -18,11 +18,11 @@
 
 /* What a row wants said about it; struct profile_fine.flags, in the report by name. */
 enum profile_flag {
-	PROFILE_FLAG_TIED = 1u << 0,	   /* "tied": its interval overlaps that of the row above or below */
-	PROFILE_FLAG_TINY = 1u << 1,	   /* "tiny": upper limit per call below 50 ns, the hook is a visible part */
-	PROFILE_FLAG_LONG = 1u << 2,	   /* "long": single executions span ticks; make it coarse */
-	PROFILE_FLAG_SERIALISED = 1u << 3, /* "serialised": several callers, never two inside at once */
-	PROFILE_FLAG_UNSAMPLED = 1u << 4,  /* "unsampled": called or registered, never hit */
+	PROFILE_FLAG_TIED = 1u << 0,	   /* "tied": its interval overlaps a neighbour's */
+	PROFILE_FLAG_TINY = 1u << 1,	   /* "tiny": upper limit per call below 50 ns */
+	PROFILE_FLAG_LONG = 1u << 2,	   /* "long": single executions span ticks */
+	PROFILE_FLAG_SERIALISED = 1u << 3, /* "serialised": never two of its callers inside */
+	PROFILE_FLAG_UNSAMPLED = 1u << 4,  /* "unsampled": called or registered, never seen */
 };
 
 struct profile_target {
@@ -33,42 +33,43 @@ struct profile_target {
 };
 
 struct profile_host {
-	char *kernel;	       /* uname -r */
-	char *machine;	       /* uname -m */
-	unsigned cpus;	       /* online */
-	char *cpu_model;       /* NULL: not known */
-	char *virtualization;  /* "none", or what hosts this machine; NULL: not known */
+	char *kernel;	      /* uname -r */
+	char *machine;	      /* uname -m */
+	unsigned cpus;	      /* online */
+	char *cpu_model;      /* NULL: not known */
+	char *virtualization; /* "none", or what hosts this machine; NULL: not known */
 };
 
 struct profile_session {
 	uint64_t start_unix_ns;
 	uint64_t duration_ns;
-	double frequency_hz;	   /* effective: as asked for, or as clamped */
-	uint64_t ticks_expected;   /* over all CPUs: duration x CPUs / mean period */
-	uint64_t ticks_delivered;  /* idle CPUs may not tick, so fewer is no loss by itself */
+	double frequency_hz;	  /* effective: as asked for, or as clamped */
+	uint64_t ticks_expected;  /* over all CPUs: duration x CPUs / mean period */
+	uint64_t ticks_delivered; /* idle CPUs may not tick, so fewer is no loss by itself */
 	uint64_t glances;
 	uint64_t windows;
-	char *ended_by;		   /* "duration", "target", "signal" or "violation" */
+	char *ended_by; /* "duration", "target", "signal" or "violation" */
 	bool strict;
 };
 
-/* Every way of losing an observation, each a count of observations; all zero when nothing was lost. */
+/* Every way of losing an observation, each a count of them; all zero when nothing was lost. */
 struct profile_losses {
-	uint64_t slot_unreadable;  /* ticks and switches whose slot could not be read (paged out) */
-	uint64_t slot_foreign;	   /* ticks and switches whose slot pointer led to no slot of that thread */
+	uint64_t slot_unreadable;  /* ticks and switches whose slot was not in memory */
+	uint64_t slot_foreign;	   /* ticks and switches whose slot was not the thread's own */
 	uint64_t thread_untracked; /* threads without a record (table full) */
 	uint64_t table_full;	   /* charges that found no free cell */
-	uint64_t tick_missed;	   /* ticks that should have come while a thread of the target ran */
-	uint64_t switch_missed;	   /* switches repaired after the fact; their time is not lost, their state is estimated */
+	uint64_t tick_missed;	   /* ticks that should have come while the target ran */
+	uint64_t switch_missed;	   /* repaired: their time is kept, their state is estimated */
 	uint64_t clock_stepped;	   /* intervals that ended before they began; counted as empty */
-	uint64_t glance_partial;   /* glances in which some running thread's slot could not be read */
-	uint64_t threads_folded;   /* exited threads that are in the totals but not in threads[] */
-	uint64_t calls_unread;	   /* processes that ended before their last calls could be read */
+	uint64_t glance_partial;   /* glances in which some running thread's slot was unreadable */
+	uint64_t threads_folded;   /* exited threads in the totals but not in threads[] */
+	uint64_t calls_unread;	   /* processes that ended before their last calls were read */
 	uint64_t calls_lost;	   /* calls of threads that found no slot */
 	uint64_t labels_lost;	   /* registrations that found no free label id */
 };
 
-/* What observing cost the target inside the kernel's BPF programs; the timer interrupt itself is not part of it. */
+/* What observing cost the target inside the kernel's BPF programs; the timer interrupt itself is
+ * not part of it. */
 struct profile_overhead {
 	uint64_t ticks;	   /* runs of the tick program */
 	uint64_t tick_ns;  /* mean of one */
@@ -81,17 +82,17 @@ struct profile_overhead {
 struct profile_totals {
 	uint64_t thread_time_ns; /* running + runnable + blocked + io of all threads */
 	uint64_t running_ns;	 /* exact; stolen_ns is a part of it */
-	uint64_t stolen_ns;	 /* on the CPU by the scheduler's word, but taken by the hypervisor or interrupts */
+	uint64_t stolen_ns;	 /* of it, what the hypervisor or interrupts took */
 	uint64_t runnable_ns;
 	uint64_t blocked_ns;
 	uint64_t io_ns;
-	uint64_t labelled_ns;	/* thread-time inside labels that are not idle: the denominator of every share */
-	uint64_t unlabelled_ns; /* thread-time inside no label */
-	uint64_t idle_ns;	/* thread-time inside idle labels */
-	uint64_t hits;
+	uint64_t labelled_ns;	 /* in labels that are not idle: the denominator of every share */
+	uint64_t unlabelled_ns;	 /* in no label */
+	uint64_t idle_ns;	 /* in idle labels */
+	uint64_t hits;		 /* in any label or none */
 	double coverage;	 /* labelled / (labelled + unlabelled) thread-time */
 	double coverage_running; /* the same of running time */
-	double bound;		 /* greatest distance of any row's share from an end of its interval */
+	double bound;		 /* greatest distance of a share from an end of its interval */
 };
 
 struct profile_thread {
@@ -106,9 +107,9 @@ struct profile_fine {
 	uint64_t hits, hits_user, hits_kernel;
 	uint64_t running_ns, runnable_ns, blocked_ns, io_ns, thread_time_ns;
 	double share, share_lo, share_hi; /* NaN where idle or where nothing is labelled */
-	double cpu_share;		  /* running_ns / running time of all labels that are not idle */
+	double cpu_share; /* running_ns / running time of all labels that are not idle */
 	uint64_t calls;
-	double per_call_ns; /* NaN without calls; rounded to an integer in the report */
+	double per_call_ns;  /* NaN without calls; rounded to an integer in the report */
 	uint64_t elapsed_ns; /* time with at least one thread inside */
 	double in_flight;    /* thread_time_ns / elapsed_ns */
 	uint32_t flags;	     /* enum profile_flag */
@@ -132,7 +133,7 @@ struct profile {
 	struct profile_totals totals;
 	struct profile_thread *threads; /* by thread-time, greatest first */
 	size_t thread_count;
-	struct profile_fine *fine; /* by share, greatest first; idle labels after them; never-hit ones last */
+	struct profile_fine *fine; /* by share; idle labels after them; never-hit ones last */
 	size_t fine_count;
 	struct profile_warning *warnings;
 	size_t warning_count;
@@ -150,8 +151,8 @@ void profile__free(struct profile *profile);
 int profile__warn(struct profile *profile, const char *code, const char *label, const char *format,
 		  ...) __attribute__((format(printf, 4, 5)));
 
-/* Sum of all losses that mean a missing observation: switch_missed, which is repaired, and threads_folded, whose time is in the
- * totals, are not. Saturates. */
+/* Sum of all losses that mean a missing observation: switch_missed, which is repaired, and
+ * threads_folded, whose time is in the totals, are not. Saturates. */
 uint64_t profile__losses(const struct profile_losses *losses);
 
 /* Name of one flag bit ("tied" ...), NULL if it has none; and back: 0 if no flag has that name. */
@@ -163,7 +164,7 @@ struct profile_loss_field {
 	const char *name;    /* key in the report */
 	size_t offset;	     /* of the uint64_t in struct profile_losses */
 	const char *meaning; /* a few words for the text report */
-	bool missing;	     /* false: nothing is missing, it was repaired or is told in less detail */
+	bool missing; /* false: nothing is missing, it was repaired or is told in less detail */
 };
 extern const struct profile_loss_field profile_loss_fields[];
 extern const size_t profile_loss_field_count;

@@ -13,8 +13,8 @@
 
 /*
  * A label is the target's word, and a spreadsheet runs a cell that begins like a formula: such a
- * cell gets an apostrophe in front, and control characters are escaped. The JSON report has the name
- * as it is.
+ * cell gets an apostrophe in front, and control characters are escaped. The JSON report has the
+ * name as it is.
  */
 static int write_text(const char *text, FILE *out)
 {

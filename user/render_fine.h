@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_fine - the text report's table of fine labels, the lines that say what it rests on, and its legend.
+ * render_fine - the text report's table of fine labels, the lines that say what it rests on, and
+ * its legend.
  */
 #ifndef TICKSNICK_RENDER_FINE_H
 #define TICKSNICK_RENDER_FINE_H
@@ -13,7 +14,8 @@
 struct render_fine {
 	const struct profile *profile;
 	struct page *page;
-	const struct profile_fine **rows; /* ranked ones, then idle ones, then those that were never seen: called, not called */
+	const struct profile_fine **rows; /* ranked ones, then idle ones, then those that were never
+					     seen: called, not called */
 	size_t ranked, idle, called, uncalled;
 	struct rank *ranks; /* of the ranked */
 	struct grid *grid;

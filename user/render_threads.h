@@ -8,7 +8,8 @@
 #include "page.h"
 #include "profile.h"
 
-/* The threads with the most thread-time, and a line for the others; errors are noted in page->error. */
+/* The threads with the most thread-time, and a line for the others; errors are noted in
+ * page->error. */
 void render_threads__write(struct page *page, const struct profile *profile);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * units - numbers as people read them. The decimal sign is that of LC_NUMERIC, which the renderers set to "C".
+ * units - numbers as people read them. The decimal sign is that of LC_NUMERIC, which the renderers
+ * set to "C".
  */
 #ifndef TICKSNICK_UNITS_H
 #define TICKSNICK_UNITS_H
@@ -9,7 +10,8 @@
 
 #define UNITS_SIZE 32
 
-/* "41.2 ns", "1.05 us", "12.3 ms", "5.30 s", "2.78 h": three significant digits (seconds up to 9999); "-" for NaN. */
+/* "41.2 ns", "1.05 us", "12.3 ms", "5.30 s", "2.78 h": three significant digits (seconds up to
+ * 9999); "-" for NaN. */
 const char *units__time(char buffer[UNITS_SIZE], double ns);
 
 /* "24,518" */
@@ -21,7 +23,8 @@ const char *units__short(char buffer[UNITS_SIZE], uint64_t count);
 /* Three significant digits at most two of them decimals: "1.93", "12.3", "123"; "-" for NaN. */
 const char *units__real(char buffer[UNITS_SIZE], double value);
 
-/* part / whole: "43", "100", "<1" for what rounds to nothing, "0" for nothing; "-" where whole is 0. */
+/* part / whole: "43", "100", "<1" for what rounds to nothing, "0" for nothing; "-" where whole is
+ * 0. */
 const char *units__percent(char buffer[UNITS_SIZE], uint64_t part, uint64_t whole);
 
 #endif
