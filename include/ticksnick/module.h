@@ -70,8 +70,14 @@ struct tsn_election {
 extern int tsn_dl_iterate_phdr(int (*)(struct tsn_elf_module *, size_t, void *), void *)
 	__asm__("dl_iterate_phdr");
 
-/* No dependence on libdl; NULL in static executables, which unload nothing. */
+/*
+ * A leader that could be unloaded must be pinned. Only glibc unloads, and only what is loaded later: where there is a label
+ * in the executable, it leads. Weak: no dependence on libdl.
+ */
+#if defined(__GLIBC__) && defined(__PIC__) && !defined(__PIE__)
+#define TSN_PINS 1
 static void *tsn_dlopen(const char *, int) __attribute__((weakref("dlopen"), unused));
+#endif
 
 TSN_COLD struct tsn_slot_full *tsn_slot_peek(void);
 TSN_COLD const struct tsn_operations *tsn_module_operations(void);
@@ -171,8 +177,8 @@ TSN_COLD int tsn_election_visit(struct tsn_elf_module *module, size_t size, void
 }
 
 /*
- * The first module in link order leads, even if its constructors have not run yet: it is there for longest. A module that
- * can be unloaded is pinned first. Only glibc unloads; its executable has an empty name.
+ * The first module in link order leads, even if its constructors have not run yet: it is there for longest. Unless it is the
+ * executable, whose name is empty, it is pinned first.
  */
 TSN_COLD void tsn_election_decide(struct tsn_election *election)
 {
@@ -181,7 +187,7 @@ TSN_COLD void tsn_election_decide(struct tsn_election *election)
 
 	if (!leader) {
 		leader = election->first ? election->first : &tsn_process_descriptor;
-#ifdef __GLIBC__
+#ifdef TSN_PINS
 		if (tsn_dlopen && leader != election->pinned && election->first_name &&
 		    election->first_name[0] && strlen(election->first_name) < sizeof(election->name)) {
 			strcpy(election->name, election->first_name);
@@ -217,7 +223,7 @@ TSN_COLD void tsn_election_run(struct tsn_election *election)
 			tsn_election_decide(election);
 		if (election->leader)
 			return;
-#ifdef __GLIBC__
+#ifdef TSN_PINS
 		/* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE; not under the loader's lock, which comes second. */
 		tsn_dlopen(election->name, 0x1 | 0x4 | 0x1000);
 #endif
