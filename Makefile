@@ -70,7 +70,7 @@ $(BUILD)/.deps: scripts/deps
 DEMO = $(BUILD)/ticksnick record -d 5 -- $(BUILD)/bench/demo
 demo:
 	@$(DEPS) build
-	@$(SUBMAKE) all
+	@$(SUBMAKE) $(BUILD)/ticksnick $(BUILD)/bench/demo
 	@if [ "$$(id -u)" -eq 0 ]; then echo '$(DEMO)'; exec $(DEMO); \
 	elif command -v sudo >/dev/null; then echo 'sudo $(DEMO)'; exec sudo $(DEMO); \
 	else echo 'demo: recording needs root; as root run: $(DEMO)' >&2; exit 4; fi
@@ -129,7 +129,7 @@ $(BUILD)/ticksnick: $(BUILD)/user/main.o $(LIB)
 $(BUILD)/bench/%: bench/%.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -Iinclude -MMD -MP -MF $@.d -o $@ $< -lpthread -lm
+	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -D_GNU_SOURCE -Iinclude -MMD -MP -MF $@.d -o $@ $< -lpthread -lm
 
 $(BUILD)/tests/subjects/%: tests/kernel/subjects/%.c
 	$(call say,CC,$<)
