@@ -83,7 +83,7 @@ check:
 # Tests of what runs in user space, with the sanitizers; built apart.
 ASAN_BUILD = build-asan
 asan:
-	@$(DEPS) build test asan
+	@$(DEPS) build test
 	@$(SUBMAKE) BUILD=$(ASAN_BUILD) SAN='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' \
 		all $(ASAN_BUILD)/tests/run-unit
 	@CC='$(CC)' LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 tests/run.sh $(ASAN_BUILD) unit cli
