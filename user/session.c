@@ -25,6 +25,7 @@
 #define LOCATE_SLOW_NS	   (20 * MILLISECOND) /* ... and after LOCATE_HURRY_NS */
 #define LOCATE_HURRY_NS	   SECOND
 #define EXITED_ROWS_MAX	   4096
+#define LOOK_PERIOD_NS	   (SECOND / 10)
 #define CALLS_PERIOD_NS	   SECOND
 #define COST_SHARE	   500 /* reading may take 1/500 of the time */
 
@@ -39,6 +40,9 @@ int session__new(const struct session_options *options, struct session **created
 	if (!session)
 		return -ENOMEM;
 	session->options = *options;
+	session->slice_ns = (uint64_t)(SESSION_SLICE_PERIODS * 1e9 / options->frequency_hz);
+	if (session->slice_ns < SESSION_SLICE_NS)
+		session->slice_ns = SESSION_SLICE_NS;
 	session->windows = windows__new();
 	session->window_rows = malloc(rows * sizeof(*session->window_rows));
 	if (!session->windows || !session->window_rows)
@@ -381,28 +385,36 @@ static uint64_t due_after(uint64_t began_ns, uint64_t period_ns)
 	return now + (fair > period_ns ? fair : period_ns);
 }
 
+/* A new period for the timers, and the window that ends here. */
 static int slice(struct session *session, uint64_t now)
 {
-	bool calls = now >= session->calls_due_ns;
-	size_t i;
-	int err;
+	int err = 0;
 
 	timer__redraw(session->engine->timer, now);
-	/* The next one comes after 75 to 125 ms. */
-	session->slice_until_ns = now + SESSION_SLICE_NS * 3 / 4 +
-				  (uint64_t)((double)random() / RAND_MAX * SESSION_SLICE_NS / 2);
-	err = exited_drain(session);
-	if (!err && now >= session->cells_due_ns) {
+	/* The next one comes after 75% to 125% of the mean. */
+	session->slice_until_ns =
+		now + session->slice_ns * 3 / 4 +
+		(uint64_t)((double)random() / RAND_MAX * (double)session->slice_ns / 2);
+	if (now >= session->cells_due_ns) {
 		err = slice_add(session);
 		session->cells_due_ns = due_after(now, 0);
 	}
-	now = engine__now();
+	return err;
+}
+
+/* What the targets have published since, and which of their threads have exited. */
+static int look(struct session *session, uint64_t now)
+{
+	bool calls = now >= session->calls_due_ns;
+	size_t i;
+
 	for (i = 0; i < session->member_count; i++)
 		if (session->members[i]->current)
 			member_refresh(session, session->members[i], calls);
 	if (calls)
 		session->calls_due_ns = due_after(now, CALLS_PERIOD_NS);
-	return err;
+	session->look_due_ns = now + LOOK_PERIOD_NS;
+	return exited_drain(session);
 }
 
 /* Looks after images that were replaced and tables that were not there yet. *waiting: some still are not. */
@@ -459,6 +471,11 @@ static bool wait_until(const struct session *session, uint64_t moment_ns)
 	return watched[0].revents & POLLIN;
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 int session__run(struct session *session)
 {
 	uint64_t end = session->options.duration_ns ? session->start_ns + session->options.duration_ns :
@@ -473,6 +490,8 @@ int session__run(struct session *session)
 		now = engine__now();
 		if (!err && now >= session->slice_until_ns)
 			err = slice(session, now);
+		if (!err && now >= session->look_due_ns)
+			err = look(session, now);
 		if (err)
 			return err;
 		progress_show(session, now);
@@ -488,13 +507,11 @@ int session__run(struct session *session)
 			session->ended_by = SESSION_ENDED_BY_DURATION;
 			return 0;
 		}
-		next = session->slice_until_ns < end ? session->slice_until_ns : end;
-		if (waiting) {
-			uint64_t look = now + (now < session->start_ns + LOCATE_HURRY_NS ? LOCATE_NS :
-											   LOCATE_SLOW_NS);
-
-			next = look < next ? look : next;
-		}
+		next = earlier(end, earlier(session->slice_until_ns, session->look_due_ns));
+		if (waiting)
+			next = earlier(next, now + (now < session->start_ns + LOCATE_HURRY_NS ?
+							    LOCATE_NS :
+							    LOCATE_SLOW_NS));
 		if (wait_until(session, next)) {
 			session->ended_by = SESSION_ENDED_BY_SIGNAL;
 			return 0;

@@ -16,7 +16,10 @@
 #include "target.h"
 #include "windows.h"
 
-#define SESSION_SLICE_NS 100000000u /* mean time between two redraws of the timers' period */
+/* Mean time between two redraws of the timers' period: so long, or so many periods if that is longer, since each redraw starts the
+   period under way anew. */
+#define SESSION_SLICE_NS      100000000u
+#define SESSION_SLICE_PERIODS 20
 
 struct session_options {
 	double frequency_hz;
@@ -66,7 +69,8 @@ struct session {
 	size_t window_row_count; /* row 0, no label, included */
 	double *weights_seen;	 /* cumulated weight of each row at the latest slice */
 	size_t weights_seen_count;
-	uint64_t slice_until_ns, calls_due_ns, cells_due_ns, progress_due_ns;
+	uint64_t slice_ns; /* mean; see SESSION_SLICE_NS */
+	uint64_t slice_until_ns, look_due_ns, calls_due_ns, cells_due_ns, progress_due_ns;
 };
 
 /* Loads the programs. On failure: a negative errno and one sentence in error. */
