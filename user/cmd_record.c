@@ -25,6 +25,7 @@
 #define NAME		  "ticksnick record"
 #define FREQUENCY_DEFAULT 997
 #define FREQUENCY_MIN	  1
+#define FREQUENCY_MAX	  10000 /* in a virtual machine a tick can cost 20 us: beyond this it would be all there is */
 #define DURATION_MAX_S	  (10.0 * 365 * 86400)
 
 struct arguments {
@@ -255,17 +256,19 @@ static int command_prepare(struct run *run)
 	return 0;
 }
 
-/* The greatest rate the kernel lets a timer have. */
+/* The greatest rate that the kernel lets a timer have, and that leaves the machine time for anything else. */
 static void frequency_clamp(struct run *run)
 {
 	double max = timer__rate_max();
 
-	if (max > 0 && run->arguments.frequency_hz > max) {
-		run->frequency_asked = run->arguments.frequency_hz;
-		run->arguments.frequency_hz = max;
-		fprintf(stderr, NAME ": the kernel allows %.0f Hz (kernel.perf_event_max_sample_rate); using that\n",
-			max);
-	}
+	if (max <= 0 || max > FREQUENCY_MAX)
+		max = FREQUENCY_MAX;
+	if (run->arguments.frequency_hz <= max)
+		return;
+	run->frequency_asked = run->arguments.frequency_hz;
+	run->arguments.frequency_hz = max;
+	fprintf(stderr, NAME ": %.0f Hz is too fast, using %.0f Hz%s\n", run->frequency_asked, max,
+		max < FREQUENCY_MAX ? " (kernel.perf_event_max_sample_rate)" : "");
 }
 
 /* ---- the session ---- */
@@ -362,8 +365,7 @@ static int profile_deliver(struct run *run)
 
 	if (profile && run->frequency_asked > 0 &&
 	    profile__warn(profile, "frequency_clamped", NULL,
-			  "%.0f Hz was asked for; the kernel allows %.0f Hz "
-			  "(kernel.perf_event_max_sample_rate)",
+			  "%.0f Hz was asked for, %.0f Hz is the most that is allowed",
 			  run->frequency_asked, run->arguments.frequency_hz)) {
 		profile__free(profile);
 		profile = NULL;

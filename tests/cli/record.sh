@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+# ticksnick record: exit codes, one sentence for each thing that is wrong, and files that appear whole.
+. "$(dirname "$0")/lib.sh"
+
+SUBJECTS=$BUILD/tests/subjects
+
+# start CMD ARG..: in the background until the test ends; its id in PID.
+start() {
+	"$@" >started 2>/dev/null &
+	PID=$!
+	trap 'kill -KILL $PID 2>/dev/null' EXIT
+}
+
+wait_for_started() {
+	for _ in $(seq 100); do
+		[ -s started ] && return
+		sleep 0.05
+	done
+	fail "the program did not start"
+}
+
+one_sentence() {
+	[ "$(wc -l <"$ERR")" -eq 1 ] || fail "not one line on standard error"
+	assert_empty "$OUT"
+}
+
+refuses_what_is_no_process_id() {
+	run "$TICKSNICK" record -p "$1"
+	assert_exit 2
+	assert_err_contains "'$1' is not a process id"
+	assert_empty "$OUT"
+}
+
+says_that_a_process_is_dead() {
+	true &
+	wait $!
+	run "$TICKSNICK" record -p $!
+	assert_exit 5
+	assert_err_contains "there is no process $!"
+	one_sentence
+}
+
+says_that_a_process_has_no_slot() {
+	start sleep 60
+	run "$TICKSNICK" record -p "$PID" -d 1
+	assert_exit 5
+	assert_err_contains "process $PID (sleep) has no ticksnick slot"
+	one_sentence
+}
+
+says_that_a_command_has_no_slot() {
+	run "$TICKSNICK" record -- true
+	assert_exit 5
+	assert_err_contains "true has no ticksnick slot"
+	one_sentence
+}
+
+says_that_a_command_cannot_be_run() {
+	run "$TICKSNICK" record -- ./no-such-program
+	assert_exit 2
+	assert_err_contains "cannot run ./no-such-program: No such file or directory"
+	one_sentence
+}
+
+refuses_an_output_that_cannot_be_written_before_it_records() {
+	run "$TICKSNICK" record -o no/such/directory.json -- "$SUBJECTS/calls" 20
+	assert_exit 6
+	assert_err_contains "cannot write no/such/directory.json: No such file or directory"
+	one_sentence
+}
+
+keeps_the_previous_report_when_the_disk_is_full() {
+	mkdir full
+	mount -t tmpfs -o size=16k,nr_inodes=16 none full || skip "cannot mount a tmpfs"
+	trap 'umount full' EXIT
+	echo previous >full/report.json
+	dd if=/dev/zero of=full/filler bs=1k count=64 2>/dev/null
+	run "$TICKSNICK" record -q -o full/report.json -- "$SUBJECTS/calls" 0.1
+	assert_exit 6
+	assert_err_contains "cannot write full/report.json: No space left on device"
+	[ "$(cat full/report.json)" = previous ] || fail "the previous report is gone"
+	[ "$(ls -A full | wc -l)" -eq 2 ] || fail "something was left behind: $(ls -A full)"
+}
+
+says_that_standard_output_is_full() {
+	timeout 60 "$TICKSNICK" record -- "$SUBJECTS/calls" 0.1 >/dev/full 2>"$ERR"
+	STATUS=$? RUN="record >/dev/full"
+	: >"$OUT"
+	assert_exit 6
+	assert_err_contains "cannot write standard output: No space left on device"
+}
+
+refuses_nonsense() {
+	run "$TICKSNICK" record "$@"
+	assert_exit 2
+	assert_empty "$OUT"
+}
+
+needs_privilege_and_says_which() {
+	run_as_nobody "$TICKSNICK" record -p $$
+	assert_exit 4
+	assert_err_contains CAP_BPF
+	one_sentence
+}
+
+needs_btf_and_says_so() {
+	need_program unshare
+	mkdir empty
+	run unshare -m sh -c 'mount --bind empty /sys/kernel/btf && exec "$@"' sh "$TICKSNICK" record -- "$SUBJECTS/calls"
+	assert_exit 4
+	assert_err_contains BTF
+	one_sentence
+}
+
+resolves_a_thread_to_its_process_with_a_note() {
+	start "$SUBJECTS/sleepers"
+	wait_for_started
+	thread=$(ls /proc/"$PID"/task | grep -vx "$PID" | head -n 1)
+	run "$TICKSNICK" record -p "$thread" -d 0.2
+	assert_exit 0
+	assert_err_contains "$thread is a thread of process $PID"
+	assert_contains "thread_id_resolved"
+	assert_contains "asleep"
+}
+
+ends_at_a_signal_with_a_report() {
+	start "$SUBJECTS/sleepers"
+	wait_for_started
+	"$TICKSNICK" record -o report.json -p "$PID" >"$OUT" 2>"$ERR" &
+	recorder=$!
+	sleep 1.5
+	kill "-$1" "$recorder"
+	sleep 0.05
+	kill "-$1" "$recorder" 2>/dev/null
+	wait "$recorder"
+	STATUS=$? RUN="record, ended by $1"
+	assert_exit 0
+	assert_contains asleep
+	grep -q '"ended_by": *"signal"' report.json || fail "ended_by is not signal"
+}
+
+records_several_processes_together() {
+	"$SUBJECTS/sleepers" >one &
+	first=$!
+	"$SUBJECTS/sleepers" >two &
+	second=$!
+	trap 'kill -KILL $first $second 2>/dev/null' EXIT
+	sleep 0.5
+	run "$TICKSNICK" record -p "$first,$second,$first" -d 0.5 -f json
+	assert_exit 0
+	/usr/bin/python3 - "$OUT" "$first" "$second" <<'END' || fail "not both processes"
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert [t["pid"] for t in report["target"]] == [int(sys.argv[2]), int(sys.argv[3])], report["target"]
+rows = {f["label"]: f for f in report["fine"]}
+assert sorted(rows) == ["asleep", "spin"], sorted(rows)
+assert len(report["threads"]) == 18, len(report["threads"])
+assert abs(rows["asleep"]["thread_time_ns"] - 16 * report["session"]["duration_ns"]) < 1e7, rows["asleep"]
+END
+}
+
+ends_a_strict_session_at_a_violation_and_names_the_label() {
+	cat >leaky.c <<'END'
+#include <unistd.h>
+#include <ticksnick/ticksnick.h>
+TSN_FINE(leaky, "leakyOperation");
+int main(void)
+{
+	usleep(300000);
+	tsn_enter(leaky);
+	if (!tsn_expect_balanced())
+		return 1;
+	usleep(1000000);
+	return 0;
+}
+END
+	"${CC:-cc}" -I"$TOP/include" -o leaky leaky.c || fail "the leaky program does not compile"
+	run "$TICKSNICK" record -o report.json -- ./leaky
+	assert_exit 3
+	assert_contains leakyOperation
+	assert_contains violation_leak
+	grep -q '"ended_by": *"violation"' report.json || fail "ended_by is not violation"
+	run "$TICKSNICK" record --no-strict -- ./leaky
+	assert_exit 0
+	assert_contains violation_leak
+}
+
+a_slow_timer_ticks_all_the_same() {
+	run "$TICKSNICK" record -F 5 -d 3 -f json -- "$SUBJECTS/spinners" 5
+	assert_exit 0
+	/usr/bin/python3 - "$OUT" <<'END' || fail "hardly a tick"
+import json, sys
+assert json.load(open(sys.argv[1]))["session"]["ticks_delivered"] >= 8
+END
+}
+
+a_rate_above_the_limit_is_lowered_with_a_warning() {
+	run "$TICKSNICK" record -F 1e9 -d 0.3 -- "$SUBJECTS/calls" 1
+	assert_exit 0
+	assert_err_contains "1000000000 Hz is too fast, using 10000 Hz"
+	assert_contains frequency_clamped
+}
+
+for pid in 33abc 0 -1 4294967296 1,,2 1, 12345678901234567890; do
+	test_case refuses_what_is_no_process_id "$pid"
+done
+test_case refuses_nonsense
+test_case refuses_nonsense -F 0 -p 1
+test_case refuses_nonsense -F nan -p 1
+test_case refuses_nonsense -d -5 -p 1
+test_case refuses_nonsense -d 1x -p 1
+test_case refuses_nonsense -f xml -p 1
+test_case refuses_nonsense -p 1 -- true
+test_case needs_privilege_and_says_which
+if [ "$(id -u)" -eq 0 ]; then
+	test_case needs_btf_and_says_so
+	test_case says_that_a_process_is_dead
+	test_case says_that_a_process_has_no_slot
+	test_case says_that_a_command_has_no_slot
+	test_case says_that_a_command_cannot_be_run
+	test_case refuses_an_output_that_cannot_be_written_before_it_records
+	test_case keeps_the_previous_report_when_the_disk_is_full
+	test_case says_that_standard_output_is_full
+	test_case resolves_a_thread_to_its_process_with_a_note
+	test_case ends_at_a_signal_with_a_report INT
+	test_case ends_at_a_signal_with_a_report TERM
+	test_case records_several_processes_together
+	test_case ends_a_strict_session_at_a_violation_and_names_the_label
+	test_case a_slow_timer_ticks_all_the_same
+	test_case a_rate_above_the_limit_is_lowered_with_a_warning
+fi
