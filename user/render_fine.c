@@ -115,6 +115,7 @@ static void add_share(const struct render_fine *fine, const struct profile_fine 
 	double hi = 100 * row->share_hi, longer = fmax(hi - share, share - lo),
 	       shorter = fmin(hi - share, share - lo);
 	double printed = round(share / unit) * unit;
+	double half = round_up(fmax(hi - printed, printed - lo), unit);
 	const char *pad = decimals < fine->decimals ? " " : "";
 
 	if (isnan(share)) {
@@ -124,12 +125,13 @@ static void add_share(const struct render_fine *fine, const struct profile_fine 
 	grid__cell(fine->grid, SHARE, "%.*f%s", decimals, share, pad);
 	if (isnan(lo) || isnan(hi))
 		grid__cell(fine->grid, BOUND, "-");
-	else if (longer > 2 * shorter && longer - shorter > 2 * unit)
+	else if ((longer > 2 * shorter && longer - shorter > 2 * unit) ||
+		 half > printed + unit / 2 || printed + half > 100 + unit / 2)
 		grid__cell(fine->grid, BOUND, "%.*f..%.*f%s", decimals, round_down(lo, unit),
 			   decimals, round_up(hi, unit), pad);
 	else
 		grid__cell(fine->grid, BOUND, "%s%.*f%s", fine->page->unicode ? "\u00b1" : "+-",
-			   decimals, round_up(fmax(hi - printed, printed - lo), unit), pad);
+			   decimals, half, pad);
 }
 
 static void add_note(struct grid *grid, uint32_t flags)

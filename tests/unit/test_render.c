@@ -519,7 +519,7 @@ START_TEST(printed_bounds_hold_the_true_ones)
 		{.43149, .4256, .4374, "43.15 \u00b10.59"}, {.4349, .40, .47, "43.5  \u00b13.5"},
 		{.4344, .40, .47, "43.4  \u00b13.6"},	    {.001, 0, .0061, "0.10 0.00..0.61"},
 		{.02, .013, .048, "2.0 1.3..4.8"},	    {0.2, 0.2, 0.2, "20.00 \u00b10.00"},
-		{1, .97, 1, "100.0 97.0..100.0"},
+		{1, .97, 1, "100.0 97.0..100.0"},	    {.0024, 0, .005, "0.24 0.00..0.50"},
 	};
 	struct profile *profile = profile__new();
 	char *text;
@@ -567,7 +567,7 @@ Suite *render_suite(void)
 	tcase_add_loop_test(cases, malformed_bytes_and_commands_are_escaped, 0, 12);
 	tcase_add_test(cases, ranks_say_what_the_intervals_allow);
 	tcase_add_test(cases, rows_part_when_the_session_is_long_enough);
-	tcase_add_loop_test(cases, printed_bounds_hold_the_true_ones, 0, 7);
+	tcase_add_loop_test(cases, printed_bounds_hold_the_true_ones, 0, 8);
 	suite_add_tcase(suite, cases);
 	return suite;
 }
