@@ -15,6 +15,7 @@
 #define WAITING_HONEST	      0.05 /* waiting part up to which a long execution is work */
 #define WAITING_MOSTLY	      0.50
 #define SERIALISED_GLANCES    25
+#define SERIALISED_MEETINGS   5 /* expected of callers that do not mind each other; none by chance: exp(-5) */
 #define SERIALISED_IN_FLIGHT  1.005 /* 1 and a rounding error: no two inside off the CPU either */
 #define FEW_HITS	      50
 #define COVERAGE_LOW	      0.5
@@ -40,6 +41,7 @@ struct table {
 	u128 weight; /* of all hits */
 	uint64_t hits_labelled, weight_labelled, running_labelled, wait_labelled;
 	struct profile_totals totals;
+	uint64_t duration_ns; /* of the session; 0: not known */
 };
 
 static uint64_t add(uint64_t a, uint64_t b)
@@ -535,6 +537,27 @@ static double per_call_limit(const struct table *table, const struct row *row)
 	return ratio(row->fine.share_hi * table->totals.labelled_ns, row->fine.calls);
 }
 
+/*
+ * Glances that would have found another caller inside, if callers came independently of each other: each of the others is inside for
+ * its part of the row's thread-time. Infinite if the duration is not known.
+ */
+static double meetings_expected(const struct table *table, const struct row *row)
+{
+	double others = 1 - 1.0 / row->callers;
+
+	if (!table->duration_ns)
+		return INFINITY;
+	return (double)row->glances * others * ratio((double)row->fine.thread_time_ns, table->duration_ns);
+}
+
+/* Several callers, and never two inside at once though that would be no chance. */
+static bool is_serialised(const struct table *table, const struct row *row)
+{
+	return row->callers > 1 && row->glances >= SERIALISED_GLANCES && row->glances_shared == 0 &&
+	       row->fine.in_flight <= SERIALISED_IN_FLIGHT &&
+	       meetings_expected(table, row) >= SERIALISED_MEETINGS;
+}
+
 static uint32_t row_flags(const struct table *table, const struct row *row)
 {
 	uint32_t flags = 0;
@@ -547,8 +570,7 @@ static uint32_t row_flags(const struct table *table, const struct row *row)
 		flags |= PROFILE_FLAG_TINY;
 	if (row->long_hits >= LONG_HITS_MIN && row->long_hits > LONG_FRACTION * row->fine.hits)
 		flags |= PROFILE_FLAG_LONG;
-	if (row->callers > 1 && row->glances >= SERIALISED_GLANCES && row->glances_shared == 0 &&
-	    row->fine.in_flight <= SERIALISED_IN_FLIGHT)
+	if (is_serialised(table, row))
 		flags |= PROFILE_FLAG_SERIALISED;
 	return flags;
 }
@@ -706,6 +728,7 @@ int model__compute(const struct model_input *input, struct profile *profile)
 	err = split_running(&table);
 	if (err)
 		goto free_table;
+	table.duration_ns = profile->session.duration_ns;
 	compute_times(&table, profile->session.duration_ns);
 	compute_totals(&table);
 	compute_shares(&table);

@@ -678,6 +678,25 @@ START_TEST(callers_that_take_turns_are_serialised)
 }
 END_TEST
 
+/* 49 glances at 1 s of thread-time: callers that come at random would have met 12 times in 2 s, but not in 100 s. */
+static const struct {
+	uint64_t duration_s;
+	bool serialised;
+} rare[] = {{2, true}, {4, true}, {5, false}, {100, false}};
+
+START_TEST(callers_that_are_hardly_ever_inside_are_not_called_serialised)
+{
+	struct model_label labels[] = {hit("a", 1000)};
+
+	labels[0].callers = 2;
+	labels[0].glances = 49;
+	labels[0].elapsed_on_ns = SECOND;
+	profile->session.duration_ns = rare[_i].duration_s * SECOND;
+	compute(labels, COUNT(labels), SECOND);
+	ck_assert_int_eq(!!(row("a")->flags & PROFILE_FLAG_SERIALISED), rare[_i].serialised);
+}
+END_TEST
+
 START_TEST(callers_of_different_processes_cannot_meet)
 {
 	struct model_label labels[] = {hit("a", 1000), hit("a", 1000)};
@@ -1050,6 +1069,8 @@ static void add_flags(TCase *tcase)
 	tcase_add_test(tcase, tiny_warning_names_label_and_limit);
 	tcase_add_loop_test(tcase, executions_longer_than_a_tick_are_flagged, 0, COUNT(longs));
 	tcase_add_loop_test(tcase, callers_that_take_turns_are_serialised, 0, COUNT(glances));
+	tcase_add_loop_test(tcase, callers_that_are_hardly_ever_inside_are_not_called_serialised, 0,
+			    COUNT(rare));
 	tcase_add_test(tcase, callers_of_different_processes_cannot_meet);
 	tcase_add_loop_test(tcase, few_hits_are_warned_about, 0, COUNT(hit_counts));
 	tcase_add_loop_test(tcase, low_coverage_is_warned_about, 0, 2);
