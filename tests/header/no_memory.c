@@ -20,6 +20,11 @@ int main(void)
 	tsn_saved_t saved;
 
 	EXPECT(setrlimit(RLIMIT_AS, &limit) == 0);
+	errno = 23;
+	{
+		TSN_SCOPE(none);
+	}
+	EXPECT(errno == 23);
 	errno = 0;
 	label = tsn_register_fine("label");
 	EXPECT(label.id == 0);
