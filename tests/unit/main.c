@@ -13,6 +13,9 @@ static Suite *(*const suites[])(void) = {
 	profile_suite,
 	render_suite,
 	report_suite,
+	table_suite,
+	image_suite,
+	pids_suite,
 };
 
 int main(void)

@@ -14,5 +14,8 @@ Suite *probe_suite(void);
 Suite *profile_suite(void);
 Suite *render_suite(void);
 Suite *report_suite(void);
+Suite *table_suite(void);
+Suite *image_suite(void);
+Suite *pids_suite(void);
 
 #endif
