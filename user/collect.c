@@ -387,6 +387,8 @@ struct profile *collect__profile(const struct session *session)
 		profile__free(profile);
 		return NULL;
 	}
+	profile->tool_version = strdup(TICKSNICK_VERSION);
+	profile->tool_abi = TSN_ABI_VERSION;
 	profile->session.start_unix_ns = session->start_unix_ns;
 	profile->session.duration_ns = session->stop_ns - session->start_ns;
 	profile->session.frequency_hz = session->options.frequency_hz;
@@ -395,7 +397,7 @@ struct profile *collect__profile(const struct session *session)
 	profile->session.windows = windows__count(session->windows);
 	profile->session.ended_by = strdup(collect__end_name(session->ended_by));
 	profile->session.strict = session->options.strict;
-	err = !profile->session.ended_by || host__read("", &profile->host);
+	err = !profile->tool_version || !profile->session.ended_by || host__read("", &profile->host);
 	err = err || targets_fill(session, profile) || threads_fill(session, profile) ||
 	      labels_from_cells(&labels, session);
 	for (i = 0; i < session->member_count && !err; i++)
