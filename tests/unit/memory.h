@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory - a process's memory that is not there: a few stretches of bytes at chosen addresses, read through struct remote.
+ * memory - a process's memory that is not there: a few stretches of bytes at chosen addresses, read
+ * through struct remote.
  */
 #ifndef TICKSNICK_TESTS_MEMORY_H
 #define TICKSNICK_TESTS_MEMORY_H
@@ -57,7 +58,7 @@ static inline int memory_read(void *context, uint64_t address, size_t stride, si
 
 static inline struct remote memory_remote(struct memory *memory)
 {
-	return (struct remote){ .read = memory_read, .context = memory };
+	return (struct remote){.read = memory_read, .context = memory};
 }
 
 #endif

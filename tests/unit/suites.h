@@ -10,6 +10,8 @@
 Suite *stats_suite(void);
 Suite *windows_suite(void);
 Suite *model_suite(void);
+Suite *model_bounds_suite(void);
+Suite *model_flags_suite(void);
 Suite *probe_suite(void);
 Suite *profile_suite(void);
 Suite *render_suite(void);

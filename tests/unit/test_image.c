@@ -11,7 +11,7 @@
 #include "memory.h"
 #include "suites.h"
 
-#define BASE 0x400000u
+#define BASE	    0x400000u
 #define NOTE_OFFSET 0x200
 
 /* A module of one page: header, two segments, one note. */
@@ -41,14 +41,14 @@ static void setup(void)
 	module.header.e_phoff = sizeof(Elf64_Ehdr);
 	module.header.e_phentsize = sizeof(Elf64_Phdr);
 	module.header.e_phnum = 2;
-	module.segments[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_vaddr = 0x1000, .p_memsz = 0x1000 };
-	module.segments[1] = (Elf64_Phdr){ .p_type = PT_NOTE,
-					   .p_vaddr = 0x1000 + NOTE_OFFSET,
-					   .p_memsz = 2 * sizeof(Elf64_Nhdr) + 28,
-					   .p_align = 4 };
-	module.foreign = (Elf64_Nhdr){ .n_namesz = 4, .n_descsz = 4, .n_type = TSN_NOTE_TYPE };
+	module.segments[0] = (Elf64_Phdr){.p_type = PT_LOAD, .p_vaddr = 0x1000, .p_memsz = 0x1000};
+	module.segments[1] = (Elf64_Phdr){.p_type = PT_NOTE,
+					  .p_vaddr = 0x1000 + NOTE_OFFSET,
+					  .p_memsz = 2 * sizeof(Elf64_Nhdr) + 28,
+					  .p_align = 4};
+	module.foreign = (Elf64_Nhdr){.n_namesz = 4, .n_descsz = 4, .n_type = TSN_NOTE_TYPE};
 	memcpy(module.foreign_owner, "GNU", 4);
-	module.note = (Elf64_Nhdr){ .n_namesz = 10, .n_descsz = 8, .n_type = TSN_NOTE_TYPE };
+	module.note = (Elf64_Nhdr){.n_namesz = 10, .n_descsz = 8, .n_type = TSN_NOTE_TYPE};
 	memcpy(module.owner, "ticksnick", 10);
 	module.offset = 0x5000;
 	memory_map(&memory, BASE, &module, sizeof(module));
@@ -74,30 +74,31 @@ static const struct {
 	uint64_t value;
 } lies[] = {
 #define AT(field) offsetof(__typeof__(module), field), sizeof(module.field)
-	{ "no ELF", AT(header.e_ident[0]), 0 },
-	{ "32 bits", AT(header.e_ident[EI_CLASS]), ELFCLASS32 },
-	{ "no segments", AT(header.e_phnum), 0 },
-	{ "too many segments", AT(header.e_phnum), 0xffff },
-	{ "segments of another size", AT(header.e_phentsize), 32 },
-	{ "segments elsewhere", AT(header.e_phoff), 0x100000 },
-	{ "segments at the end of all memory", AT(header.e_phoff), UINT64_MAX - BASE },
-	{ "no first segment", AT(segments[0].p_type), PT_NULL },
-	{ "notes elsewhere", AT(segments[1].p_vaddr), UINT64_MAX },
-	{ "notes beyond the module", AT(segments[1].p_memsz), UINT64_MAX },
-	{ "no room for a note", AT(segments[1].p_memsz), 4 },
-	{ "a name longer than all notes", AT(foreign.n_namesz), UINT32_MAX },
-	{ "a descriptor longer than all notes", AT(foreign.n_descsz), UINT32_MAX },
-	{ "a note cut short", AT(segments[1].p_memsz), 2 * sizeof(Elf64_Nhdr) + 27 },
-	{ "another owner", AT(owner[0]), 'T' },
-	{ "another type", AT(note.n_type), 2 },
-	{ "an owner without its NUL", AT(note.n_namesz), 9 },
-	{ "a descriptor of another size", AT(note.n_descsz), 4 },
+	{"no ELF", AT(header.e_ident[0]), 0},
+	{"32 bits", AT(header.e_ident[EI_CLASS]), ELFCLASS32},
+	{"no segments", AT(header.e_phnum), 0},
+	{"too many segments", AT(header.e_phnum), 0xffff},
+	{"segments of another size", AT(header.e_phentsize), 32},
+	{"segments elsewhere", AT(header.e_phoff), 0x100000},
+	{"segments at the end of all memory", AT(header.e_phoff), UINT64_MAX - BASE},
+	{"no first segment", AT(segments[0].p_type), PT_NULL},
+	{"notes elsewhere", AT(segments[1].p_vaddr), UINT64_MAX},
+	{"notes beyond the module", AT(segments[1].p_memsz), UINT64_MAX},
+	{"no room for a note", AT(segments[1].p_memsz), 4},
+	{"a name longer than all notes", AT(foreign.n_namesz), UINT32_MAX},
+	{"a descriptor longer than all notes", AT(foreign.n_descsz), UINT32_MAX},
+	{"a note cut short", AT(segments[1].p_memsz), 2 * sizeof(Elf64_Nhdr) + 27},
+	{"another owner", AT(owner[0]), 'T'},
+	{"another type", AT(note.n_type), 2},
+	{"an owner without its NUL", AT(note.n_namesz), 9},
+	{"a descriptor of another size", AT(note.n_descsz), 4},
 };
 
 START_TEST(a_module_that_lies_has_no_note)
 {
 	memcpy((char *)&module + lies[_i].offset, &lies[_i].value, lies[_i].size);
-	ck_assert_msg(image__find_descriptor(&remote, BASE, &descriptor) == -ENOENT, "%s", lies[_i].name);
+	ck_assert_msg(image__find_descriptor(&remote, BASE, &descriptor) == -ENOENT, "%s",
+		      lies[_i].name);
 	ck_assert_uint_eq(descriptor, 7);
 }
 END_TEST
@@ -120,7 +121,8 @@ Suite *image_suite(void)
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_test(tcase, the_note_leads_to_the_descriptor);
-	tcase_add_loop_test(tcase, a_module_that_lies_has_no_note, 0, sizeof(lies) / sizeof(lies[0]));
+	tcase_add_loop_test(tcase, a_module_that_lies_has_no_note, 0,
+			    sizeof(lies) / sizeof(lies[0]));
 	tcase_add_test(tcase, the_build_id_is_hexadecimal);
 	suite_add_tcase(suite, tcase);
 	return suite;

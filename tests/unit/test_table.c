@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What a process publishes, right and wrong; every field of a descriptor is somebody else's word. */
+/* What a process publishes, right and wrong; every field of a descriptor is somebody else's word.
+ */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static struct table table;
 
 static void label_set(unsigned id, uint32_t kind, const char *name, uint32_t base, uint32_t arity)
 {
-	labels[id] = (struct tsn_label){ .kind = kind, .base = base, .arity = arity };
+	labels[id] = (struct tsn_label){.kind = kind, .base = base, .arity = arity};
 	strncpy(labels[id].name, name, sizeof(labels[id].name));
 }
 
@@ -75,7 +76,10 @@ START_TEST(a_sound_table_gives_its_names)
 }
 END_TEST
 
-#define FIELD(name, value, result) { #name, offsetof(struct tsn_process, name), sizeof(process.name), value, result }
+#define FIELD(name, value, result)                                                             \
+	{                                                                                      \
+#name, offsetof(struct tsn_process, name), sizeof(process.name), value, result \
+	}
 
 static const struct {
 	const char *name;
@@ -110,18 +114,18 @@ static const struct {
 START_TEST(a_descriptor_that_lies_is_refused)
 {
 	memcpy((char *)&process + lies[_i].offset, &lies[_i].value, lies[_i].size);
-	ck_assert_msg(table__open(&table, &remote, DESCRIPTOR, OWN_PID) == lies[_i].result, "%s = %llu",
-		      lies[_i].name, (unsigned long long)lies[_i].value);
+	ck_assert_msg(table__open(&table, &remote, DESCRIPTOR, OWN_PID) == lies[_i].result,
+		      "%s = %llu", lies[_i].name, (unsigned long long)lies[_i].value);
 }
 END_TEST
 
 START_TEST(a_followers_descriptor_leads_to_the_leaders)
 {
-	struct tsn_process follower = { .magic = TSN_MAGIC,
-					.version = TSN_ABI_VERSION,
-					.size = sizeof(follower),
-					.state = TSN_STATE_FOLLOWER,
-					.leader = DESCRIPTOR };
+	struct tsn_process follower = {.magic = TSN_MAGIC,
+				       .version = TSN_ABI_VERSION,
+				       .size = sizeof(follower),
+				       .state = TSN_STATE_FOLLOWER,
+				       .leader = DESCRIPTOR};
 
 	memory_map(&memory, 0x90000, &follower, sizeof(follower));
 	ck_assert_int_eq(table__open(&table, &remote, 0x90000, OWN_PID), 0);
@@ -134,13 +138,15 @@ START_TEST(a_followers_descriptor_leads_to_the_leaders)
 END_TEST
 
 static const struct tsn_label nonsense[] = {
-	{ .kind = TSN_KIND_NONE, .base = 1, .name = "none" },
-	{ .kind = TSN_KIND_COARSE + 1, .base = 1, .name = "kind" },
-	{ .kind = TSN_KIND_FINE, .base = 1, .name = "" },
-	{ .kind = TSN_KIND_FINE, .base = 2, .name = "base beyond itself" },
-	{ .kind = TSN_KIND_FINE, .base = 0, .arity = 1, .name = "row beyond the family" },
+	{.kind = TSN_KIND_NONE, .base = 1, .name = "none"},
+	{.kind = TSN_KIND_COARSE + 1, .base = 1, .name = "kind"},
+	{.kind = TSN_KIND_FINE, .base = 1, .name = ""},
+	{.kind = TSN_KIND_FINE, .base = 2, .name = "base beyond itself"},
+	{.kind = TSN_KIND_FINE, .base = 0, .arity = 1, .name = "row beyond the family"},
 	/* No NUL: all of it is name. */
-	{ .kind = TSN_KIND_FINE, .base = 1, .name = "0123456789012345678901234567890123456789012345678901234567890123" },
+	{.kind = TSN_KIND_FINE,
+	 .base = 1,
+	 .name = "0123456789012345678901234567890123456789012345678901234567890123"},
 };
 
 START_TEST(a_label_that_makes_no_sense_is_counted_and_shown_by_its_id)
@@ -199,7 +205,7 @@ END_TEST
 
 START_TEST(slots_that_are_not_mapped_fail_the_reading_and_leave_the_sums)
 {
-	struct table_calls calls = { .calls = { 0, 5 } };
+	struct table_calls calls = {.calls = {0, 5}};
 
 	process.slots_used = SLOT_COUNT + 1;
 	ck_assert_int_eq(table__open(&table, &remote, DESCRIPTOR, OWN_PID), 0);
@@ -225,7 +231,8 @@ Suite *table_suite(void)
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_test(tcase, a_sound_table_gives_its_names);
-	tcase_add_loop_test(tcase, a_descriptor_that_lies_is_refused, 0, sizeof(lies) / sizeof(lies[0]));
+	tcase_add_loop_test(tcase, a_descriptor_that_lies_is_refused, 0,
+			    sizeof(lies) / sizeof(lies[0]));
 	tcase_add_test(tcase, a_followers_descriptor_leads_to_the_leaders);
 	tcase_add_loop_test(tcase, a_label_that_makes_no_sense_is_counted_and_shown_by_its_id, 0,
 			    sizeof(nonsense) / sizeof(nonsense[0]));
