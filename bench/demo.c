@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * demo: a small key-value store under load. Two workers look keys up, insert and now and then write a checkpoint under a lock;
- * a logger mostly waits. Every operation is labelled; most take tens to hundreds of nanoseconds.
+ * demo: a small key-value store under load. Two workers look keys up, insert and now and then write
+ * a checkpoint under a lock; a logger mostly waits. Every operation is labelled; most take tens to
+ * hundreds of nanoseconds.
  *
  * Usage: demo [SECONDS]   (default: until it is killed)
  */
@@ -106,7 +107,7 @@ static uint32_t verify(const struct entry *entry)
 
 static void checkpoint(void)
 {
-	struct timespec disk = { 0, 400000 };
+	struct timespec disk = {0, 400000};
 
 	TSN_SCOPE(op_lock);
 	pthread_mutex_lock(&checkpoint_lock);
@@ -143,7 +144,7 @@ static void *worker(void *argument)
 
 static void *logger(void *argument)
 {
-	struct timespec pause = { 0, 5000000 };
+	struct timespec pause = {0, 5000000};
 	char line[64];
 
 	(void)argument;
@@ -169,7 +170,8 @@ int main(int argc, char **argv)
 		pthread_create(&threads[i], NULL, worker, (void *)(i + 1));
 	pthread_create(&threads[2], NULL, logger, NULL);
 	if (seconds > 0) {
-		struct timespec run = { (time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9) };
+		struct timespec run = {(time_t)seconds,
+				       (long)((seconds - (double)(time_t)seconds) * 1e9)};
 
 		nanosleep(&run, NULL);
 		atomic_store(&over, 1);

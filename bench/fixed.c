@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * fixed: a fixed amount of labelled work on two threads, to see what recording it costs. Waits for a line on standard input, works,
- * and prints the time it took, in ns.
+ * fixed: a fixed amount of labelled work on two threads, to see what recording it costs. Waits for
+ * a line on standard input, works, and prints the time it took, in ns.
  *
  * Usage: fixed [MILLIONS]   labelled calls per thread, millions
  */

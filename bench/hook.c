@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * hook: what a label costs. Enter and exit with their count, beside two clock_gettime calls in the same run, alternating.
+ * hook: what a label costs. Enter and exit with their count, beside two clock_gettime calls in the
+ * same run, alternating.
  *
  * Usage: hook [ROUNDS]
  */
@@ -15,7 +16,7 @@ TSN_FINE(scoped, "scoped");
 TSN_FINE(paired, "paired");
 TSN_FINE(outer, "outer");
 
-#define CALLS 2000000
+#define CALLS  2000000
 #define CLOCKS 200000
 
 static double now_ns(void)
@@ -110,7 +111,8 @@ int main(int argc, char **argv)
 	label = median(scope, rounds) - median(empty, rounds);
 	two = median(clocks, rounds);
 	printf("label, enter + exit with count   %6.2f ns   (limit 0.8 ns)\n", label);
-	printf("tsn_enter + tsn_exit             %6.2f ns\n", median(pair, rounds) - median(empty, rounds));
+	printf("tsn_enter + tsn_exit             %6.2f ns\n",
+	       median(pair, rounds) - median(empty, rounds));
 	printf("two clock_gettime calls          %6.2f ns\n", two);
 	printf("label / two clock_gettime calls  1/%.1f      (limit 1/20)\n", two / label);
 	free(empty);

@@ -52,8 +52,9 @@ int main(int argc, char **argv)
 				return 1;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	printf("%.0f\n", ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) /
-				 (double)trips / 2);
+	printf("%.0f\n",
+	       ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) /
+		       (double)trips / 2);
 	fflush(stdout);
 	return getchar() == EOF ? 0 : 1;
 }

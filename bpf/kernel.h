@@ -2,7 +2,8 @@
 /*
  * kernel.h - the few kernel types the programs use, and every difference between kernel releases.
  *
- * CO-RE relocates each access to the running kernel's layout, so only the fields that are read stand here.
+ * CO-RE relocates each access to the running kernel's layout, so only the fields that are read
+ * stand here.
  */
 #ifndef TICKSNICK_BPF_KERNEL_H
 #define TICKSNICK_BPF_KERNEL_H
@@ -78,8 +79,9 @@ struct task_struct___before_5_14 {
 #define SIGNAL_GROUP_EXIT    0x00000004
 
 /*
- * The state a task is switched out in. Kernels from 5.18 pass it to the tracepoint as well, but a program that takes that
- * argument does not load before; reading it from the task differs only where a wakeup came first, and then "runnable" is right.
+ * The state a task is switched out in. Kernels from 5.18 pass it to the tracepoint as well, but a
+ * program that takes that argument does not load before; reading it from the task differs only
+ * where a wakeup came first, and then "runnable" is right.
  */
 static __always_inline __u32 kernel__task_state(struct task_struct *task)
 {
@@ -89,8 +91,9 @@ static __always_inline __u32 kernel__task_state(struct task_struct *task)
 }
 
 /*
- * The user-space thread pointer that thread-local storage is addressed by. task may be any address: the read goes through
- * bpf_probe_read_kernel. It is what the kernel saved or was told by arch_prctl or clone, which is what every libc uses.
+ * The user-space thread pointer that thread-local storage is addressed by. task may be any address:
+ * the read goes through bpf_probe_read_kernel. It is what the kernel saved or was told by
+ * arch_prctl or clone, which is what every libc uses.
  */
 static __always_inline __u64 kernel__thread_pointer(const void *task)
 {

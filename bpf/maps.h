@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * maps.h - the maps and the control block; weak, so that each object file that includes this defines the same ones.
+ * maps.h - the maps and the control block; weak, so that each object file that includes this
+ * defines the same ones.
  */
 #ifndef TICKSNICK_BPF_MAPS_H
 #define TICKSNICK_BPF_MAPS_H
@@ -42,7 +43,7 @@ struct {
 /* target index * TSN_LABELS_MAX + fine label */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, TSN_TARGETS_MAX * TSN_LABELS_MAX);
+	__uint(max_entries, TSN_TARGETS_MAX *TSN_LABELS_MAX);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
 	__type(value, struct tsn_presence);
@@ -63,10 +64,11 @@ struct {
 	__uint(max_entries, 1 << 19);
 } exited __weak SEC(".maps");
 
-/* Calls by target index * TSN_LABELS_MAX + label, of a process that has ended; see struct tsn_target.calls_final. */
+/* Calls by target index * TSN_LABELS_MAX + label, of a process that has ended; see struct
+ * tsn_target.calls_final. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, TSN_TARGETS_MAX * TSN_LABELS_MAX);
+	__uint(max_entries, TSN_TARGETS_MAX *TSN_LABELS_MAX);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
 	__type(value, __u64);
@@ -103,7 +105,7 @@ static const struct tsn_cell cell_zero;
 /* The cell of (target, fine, coarse), made on first use; NULL: the table is full. */
 static __always_inline struct tsn_cell *cell_get(__u32 target, __u32 fine, __u32 coarse)
 {
-	struct tsn_cell_key key = { .target = target, .fine = fine, .coarse = coarse };
+	struct tsn_cell_key key = {.target = target, .fine = fine, .coarse = coarse};
 	struct tsn_cell *cell = bpf_map_lookup_elem(&cells, &key);
 
 	if (cell)

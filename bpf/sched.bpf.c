@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * sched.bpf.c - the scheduler's side: who runs where, and how long each thread of a target waited, for what, in which label.
+ * sched.bpf.c - the scheduler's side: who runs where, and how long each thread of a target waited,
+ * for what, in which label.
  *
- * The hooks run for every thread of the machine; whatever is no target's leaves after one bit test per thread.
+ * The hooks run for every thread of the machine; whatever is no target's leaves after one bit test
+ * per thread.
  */
 #include "thread.h"
 
@@ -86,7 +88,8 @@ static __always_inline struct tsn_thread *switch_in(struct task_struct *next, __
 		thread->wait = TSN_WAIT_RUNNABLE;
 		thread->woken = 0;
 	} else if (thread->state == TSN_THREAD_RUNNING) {
-		/* Its switch-out fired no event: the account says how long it ran, and that it ran first. */
+		/* Its switch-out fired no event: the account says how long it ran, and that it ran
+		 * first. */
 		count(TSN_COUNT_SWITCH_MISSED);
 		ran = thread->exec_known ? thread_account(thread, next, now - since) : now - since;
 		thread->running_ns += thread_span(since, since + ran);
@@ -114,7 +117,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	in = target_find(next->tgid, &in_index);
 	if (control.stop_ns)
 		return 0;
-	/* The barrier keeps the compiler from joining the two tests into pointer arithmetic, which is refused. */
+	/* The barrier keeps the compiler from joining the two tests into pointer arithmetic, which
+	 * is refused. */
 	barrier_var(out);
 	if (!out) {
 		barrier_var(in);
@@ -148,7 +152,8 @@ static __always_inline int wakeup(struct task_struct *task)
 		return 0;
 	tid = task->pid;
 	thread = bpf_map_lookup_elem(&threads, &tid);
-	/* The first wakeup ends the wait; one that finds the thread running tells of a switch-out that fired no event. */
+	/* The first wakeup ends the wait; one that finds the thread running tells of a switch-out
+	 * that fired no event. */
 	if (thread && !thread->woken)
 		thread->woken = bpf_ktime_get_ns();
 	return 0;
@@ -212,10 +217,11 @@ static long calls_add_one(__u32 label, struct calls_reader *reader)
 	return 0;
 }
 
-/* Adds the calls that stand at one user address to final_calls. bpf_loop: from 5.17, and the caller needs 6.16 anyway. */
+/* Adds the calls that stand at one user address to final_calls. bpf_loop: from 5.17, and the caller
+ * needs 6.16 anyway. */
 static __always_inline bool calls_add(__u64 from, __u32 target, __u32 labels)
 {
-	struct calls_reader reader = { .from = from, .target = target };
+	struct calls_reader reader = {.from = from, .target = target};
 
 	bpf_loop(labels < TSN_LABELS_MAX ? labels : TSN_LABELS_MAX, calls_add_one, &reader, 0);
 	return !reader.failed;
@@ -249,9 +255,10 @@ int BPF_PROG(on_exit, struct task_struct *task)
 }
 
 /*
- * The calls of a process that ends as a whole: each thread hands in its own slot's, the last one the retired ones. Loaded only
- * where the event says which thread is the last, because there (from 6.16) it also still finds the address space; on older
- * kernels the latest periodic reading must do.
+ * The calls of a process that ends as a whole: each thread hands in its own slot's, the last one
+ * the retired ones. Loaded only where the event says which thread is the last, because there
+ * (from 6.16) it also still finds the address space; on older kernels the latest periodic reading
+ * must do.
  */
 SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(on_exit_calls, struct task_struct *task, bool group_dead)
@@ -308,7 +315,8 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid)
 	bpf_get_current_comm(thread->comm, sizeof(thread->comm));
 	if (from == tid)
 		return 0;
-	/* Another thread than the leader has replaced the image: it goes on under the leader's tid. */
+	/* Another thread than the leader has replaced the image: it goes on under the leader's tid.
+	 */
 	thread->tid = tid;
 	bpf_map_update_elem(&threads, &tid, thread, BPF_ANY);
 	bpf_map_delete_elem(&threads, &from);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * slot_read.h - reads the slot of a thread from user memory, which somebody else controls: a slot is believed only if it lies
- * in its process's slot table and names the thread as its owner.
+ * slot_read.h - reads the slot of a thread from user memory, which somebody else controls: a slot
+ * is believed only if it lies in its process's slot table and names the thread as its owner.
  */
 #ifndef TICKSNICK_BPF_SLOT_READ_H
 #define TICKSNICK_BPF_SLOT_READ_H
@@ -10,7 +10,7 @@
 
 enum slot_result {
 	SLOT_OK,
-	SLOT_NONE,	 /* the thread has no slot, or the target has published none: it is in no label */
+	SLOT_NONE, /* the thread has no slot, or the target has published none: it is in no label */
 	SLOT_UNREADABLE, /* a page is not there */
 	SLOT_FOREIGN,	 /* the pointer leads to no slot of this thread */
 };
@@ -30,8 +30,8 @@ static __always_inline bool slot_in_table(const struct tsn_target *target, __u64
 }
 
 /*
- * Reads the slot of a thread that shares the current address space. *slot is where it was when last read (0: not known), and
- * is brought up to date. On anything but SLOT_OK the head is all zero.
+ * Reads the slot of a thread that shares the current address space. *slot is where it was when last
+ * read (0: not known), and is brought up to date. On anything but SLOT_OK the head is all zero.
  */
 static __always_inline enum slot_result slot_read(const struct tsn_target *target, const void *task,
 						  __u32 ns_tid, __u64 *slot, struct slot_head *head)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * thread.h - the state machine of one thread. Every interval ends where the next begins, so that running + runnable + blocked +
- * io is the thread's lifetime in the session. No event is trusted to arrive: what one finds out of order it repairs, with the
- * kernel's own account of running time, and counts.
+ * thread.h - the state machine of one thread. Every interval ends where the next begins, so that
+ * running + runnable + blocked + io is the thread's lifetime in the session. No event is trusted to
+ * arrive: what one finds out of order it repairs, with the kernel's own account of running time,
+ * and counts.
  */
 #ifndef TICKSNICK_BPF_THREAD_H
 #define TICKSNICK_BPF_THREAD_H
@@ -149,7 +150,8 @@ static __always_inline void thread_note_account(struct tsn_thread *thread, struc
 	thread->exec_known = 1;
 }
 
-/* Running time by the kernel's account since the latest switch-out; at most the time that passed. */
+/* Running time by the kernel's account since the latest switch-out; at most the time that passed.
+ */
 static __always_inline __u64 thread_account(const struct tsn_thread *thread,
 					    struct task_struct *task, __u64 passed)
 {
@@ -159,8 +161,9 @@ static __always_inline __u64 thread_account(const struct tsn_thread *thread,
 }
 
 /*
- * Closes the interval under way of a thread that is on the CPU now. misses: switches away that fired no event meanwhile. fresh:
- * the kernel has just brought its account up to date, as it does before a switch.
+ * Closes the interval under way of a thread that is on the CPU now. misses: switches away that
+ * fired no event meanwhile. fresh: the kernel has just brought its account up to date, as it does
+ * before a switch.
  */
 static __always_inline void thread_close(struct tsn_thread *thread, struct task_struct *task,
 					 __u64 now, __u64 misses, bool fresh)
@@ -175,7 +178,8 @@ static __always_inline void thread_close(struct tsn_thread *thread, struct task_
 	ran = thread->exec_known ? thread_account(thread, task, passed) : passed;
 
 	if (thread->state == TSN_THREAD_WAITING || (misses && thread->exec_known)) {
-		/* An event is missing: the account says how much of the interval was running, and that it came last. */
+		/* An event is missing: the account says how much of the interval was running, and
+		 * that it came last. */
 		count(TSN_COUNT_SWITCH_MISSED);
 		run_start = now - ran;
 		if (thread->state != TSN_THREAD_WAITING && thread->woken)
@@ -192,7 +196,8 @@ static __always_inline void thread_close(struct tsn_thread *thread, struct task_
 	thread->running_ns += thread_span(run_start, now);
 }
 
-/* Hands over the record of a thread that ended at end: its row to the recorder, its sums to the target's totals. */
+/* Hands over the record of a thread that ended at end: its row to the recorder, its sums to the
+ * target's totals. */
 static __always_inline void fold_exited(struct tsn_target *target, const struct tsn_thread *thread,
 					__u64 end)
 {
@@ -230,7 +235,8 @@ static __always_inline void cpu_occupy(struct tsn_cpu *cpu, struct task_struct *
 	cpu->tgid = thread->tgid;
 }
 
-/* Counts the ticks that should have come on this CPU until now since the thread began to run there. */
+/* Counts the ticks that should have come on this CPU until now since the thread began to run there.
+ */
 static __always_inline void ticks_missed(const struct tsn_thread *thread, const struct tsn_cpu *cpu,
 					 __u64 now)
 {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * tick.bpf.c - one firing of a CPU's timer: which label the thread that runs here is in, and, as a glance, how many of the
- * process's other running threads are in the same one.
+ * tick.bpf.c - one firing of a CPU's timer: which label the thread that runs here is in, and, as a
+ * glance, how many of the process's other running threads are in the same one.
  */
 #include "thread.h"
 
 const volatile __u32 cpu_count __weak = TSN_CPUS_MAX; /* possible CPUs */
 
 /*
- * The two functions below are global so that the verifier looks at each once, not once per turn of the loops that call them.
+ * The two functions below are global so that the verifier looks at each once, not once per turn of
+ * the loops that call them.
  */
 
 /* 1 if a thread of the process runs on that CPU, else 0. */
@@ -23,8 +24,9 @@ __noinline int runs_there(__u32 cpu_index, __u32 tgid)
 #define GLANCE_PARTIAL 2
 
 /*
- * Looks at what runs on that CPU: GLANCE_INSIDE if it is a thread of the target in that label, GLANCE_PARTIAL if it is one of the
- * target whose slot could not be read. It runs in the current address space, so its slot can be read from here.
+ * Looks at what runs on that CPU: GLANCE_INSIDE if it is a thread of the target in that label,
+ * GLANCE_PARTIAL if it is one of the target whose slot could not be read. It runs in the current
+ * address space, so its slot can be read from here.
  */
 __noinline int glance_there(__u32 cpu_index, __u32 target_index, __u32 fine)
 {
@@ -69,8 +71,9 @@ static __always_inline __u32 glance_take(__u32 target_index, __u32 self_cpu, __u
 }
 
 /*
- * A glance costs as much as threads run, and as many ticks take one; beyond TSN_GLANCE_MAX running threads r, one tick in r /
- * TSN_GLANCE_MAX takes it and counts for as many, so a tick costs the same on any machine.
+ * A glance costs as much as threads run, and as many ticks take one; beyond TSN_GLANCE_MAX running
+ * threads r, one tick in r / TSN_GLANCE_MAX takes it and counts for as many, so a tick costs the
+ * same on any machine.
  */
 static __always_inline void glance(const struct tsn_target *target, struct tsn_cell *cell,
 				   __u32 index, __u32 self_cpu, __u32 fine, __u64 period)
@@ -103,8 +106,9 @@ static __always_inline bool still_inside(struct tsn_thread *thread, __u32 fine)
 	bool same = false;
 	__u64 calls;
 
-	if (bpf_probe_read_user(&calls, sizeof(calls),
-				(void *)(thread->slot + TSN_SLOT_COUNTS_OFFSET + fine * sizeof(calls)))) {
+	if (bpf_probe_read_user(
+		    &calls, sizeof(calls),
+		    (void *)(thread->slot + TSN_SLOT_COUNTS_OFFSET + fine * sizeof(calls)))) {
 		thread->tick_fine = 0;
 		return false;
 	}
@@ -126,11 +130,13 @@ static __always_inline struct tsn_thread *thread_at_tick(struct task_struct *tas
 	if (thread->state == TSN_THREAD_UNSEEN) {
 		thread->state = TSN_THREAD_RUNNING;
 	} else if (thread->state == TSN_THREAD_WAITING && !thread->tick_seen) {
-		/* Its switch-in fired no event; the next switch-out settles the time, S(l) cannot wait for it. */
+		/* Its switch-in fired no event; the next switch-out settles the time, S(l) cannot
+		 * wait for it. */
 		thread->tick_seen = now;
-		presence_leave(thread, thread->exec_known && now > thread->since ?
-					       now - thread_account(thread, task, now - thread->since) :
-					       now);
+		presence_leave(thread,
+			       thread->exec_known && now > thread->since
+				       ? now - thread_account(thread, task, now - thread->since)
+				       : now);
 	}
 	return thread;
 }

@@ -58,7 +58,8 @@ static size_t threads_look(const struct engine *engine, const struct target *tar
 	return n;
 }
 
-/* The labels of those that sleep. A thread that wakes meanwhile is met by a hook, and then its entry here is void. */
+/* The labels of those that sleep. A thread that wakes meanwhile is met by a hook, and then its
+ * entry here is void. */
 static void labels_look(const struct target *target, struct tsn_thread *threads, size_t count)
 {
 	struct tsn_slot *heads;
@@ -68,7 +69,7 @@ static void labels_look(const struct target *target, struct tsn_thread *threads,
 		return;
 	qsort(threads, count, sizeof(*threads), by_own_tid);
 	for (i = 0; i < used; i++) {
-		struct tsn_thread key = { .ns_tid = heads[i].tid }, *thread;
+		struct tsn_thread key = {.ns_tid = heads[i].tid}, *thread;
 
 		if (!heads[i].tid || heads[i].fine >= TSN_LABELS_MAX ||
 		    heads[i].coarse >= TSN_LABELS_MAX)
@@ -91,8 +92,8 @@ static void thread_enrol(struct engine *engine, struct tsn_thread *thread)
 	thread->present = counted ? thread->fine : 0;
 	if (bpf_map_update_elem(engine->threads_fd, &thread->tid, thread, BPF_NOEXIST)) {
 		if (errno != EEXIST)
-			__atomic_fetch_add(&engine->control->counters[TSN_COUNT_THREAD_UNTRACKED], 1,
-					   __ATOMIC_RELAXED);
+			__atomic_fetch_add(&engine->control->counters[TSN_COUNT_THREAD_UNTRACKED],
+					   1, __ATOMIC_RELAXED);
 		return;
 	}
 	/* As the hooks do it; see struct tsn_presence. */

@@ -25,13 +25,15 @@
 #define NAME		  "ticksnick record"
 #define FREQUENCY_DEFAULT 997
 #define FREQUENCY_MIN	  1
-#define FREQUENCY_MAX	  10000 /* in a virtual machine a tick can cost 20 us: beyond this it would be all there is */
-#define DURATION_MAX_S	  (10.0 * 365 * 86400)
+#define FREQUENCY_MAX                                                                             \
+	10000 /* in a virtual machine a tick can cost 20 us: beyond this it would be all there is \
+	       */
+#define DURATION_MAX_S (10.0 * 365 * 86400)
 
 struct arguments {
 	pid_t pids[TSN_TARGETS_MAX];
 	size_t pid_count;
-	char **command; /* NULL: none; ends with NULL */
+	char **command;	   /* NULL: none; ends with NULL */
 	double duration_s; /* 0: no limit */
 	double frequency_hz;
 	const char *output; /* NULL: none */
@@ -52,14 +54,18 @@ struct run {
 enum { OPTION_NO_STRICT = 256 };
 
 static const struct argp_option options[] = {
-	{ "pid", 'p', "PID[,PID...]", 0, "Record these processes; a thread id stands for its process", 0 },
-	{ "duration", 'd', "SECONDS", 0, "Stop after so long (default: when the target ends, or at Ctrl-C)", 0 },
-	{ "frequency", 'F', "HZ", 0, "Mean rate of the timer on each CPU (default: 997)", 0 },
-	{ "output", 'o', "REPORT.json", 0, "Write the report as JSON; the file appears complete or not at all", 0 },
-	{ "format", 'f', "FORMAT", 0, "What is printed: text (default), json or csv", 0 },
-	{ "quiet", 'q', NULL, 0, "Print no report and no progress", 0 },
-	{ "no-strict", OPTION_NO_STRICT, NULL, 0, "Only count label violations; do not end the session", 0 },
-	{ 0 },
+	{"pid", 'p', "PID[,PID...]", 0,
+	 "Record these processes; a thread id stands for its process", 0},
+	{"duration", 'd', "SECONDS", 0,
+	 "Stop after so long (default: when the target ends, or at Ctrl-C)", 0},
+	{"frequency", 'F', "HZ", 0, "Mean rate of the timer on each CPU (default: 997)", 0},
+	{"output", 'o', "REPORT.json", 0,
+	 "Write the report as JSON; the file appears complete or not at all", 0},
+	{"format", 'f', "FORMAT", 0, "What is printed: text (default), json or csv", 0},
+	{"quiet", 'q', NULL, 0, "Print no report and no progress", 0},
+	{"no-strict", OPTION_NO_STRICT, NULL, 0,
+	 "Only count label violations; do not end the session", 0},
+	{0},
 };
 
 /* A positive number with a decimal point, whatever the locale; NaN: it is none. */
@@ -82,7 +88,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 		if (err == -E2BIG)
 			argp_error(state, "at most %d processes at once", TSN_TARGETS_MAX);
 		else if (err)
-			argp_error(state, "'%s' is not a process id, nor several separated by commas", value);
+			argp_error(state,
+				   "'%s' is not a process id, nor several separated by commas",
+				   value);
 		return 0;
 	case 'd':
 		arguments->duration_s = number(value);
@@ -126,11 +134,16 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse_option,
 	.args_doc = "-p PID[,PID...]\n-- COMMAND [ARGUMENT...]",
-	.doc = "Records which labels the threads of a process spend their time in, and prints the report.\v"
-	       "A command is run as the user who called sudo and is recorded from its first instruction. "
-	       "The session ends at -d, when the target ends, or at the first Ctrl-C, always with a report. "
-	       "Exit status: 0 done, 2 wrong arguments, 3 a label violation ended it (the report is "
-	       "written), 4 this machine or its permissions do not allow it, 5 no such process or no "
+	.doc = "Records which labels the threads of a process spend their time in, and prints the "
+	       "report.\v"
+	       "A command is run as the user who called sudo and is recorded from its first "
+	       "instruction. "
+	       "The session ends at -d, when the target ends, or at the first Ctrl-C, always with "
+	       "a report. "
+	       "Exit status: 0 done, 2 wrong arguments, 3 a label violation ended it (the report "
+	       "is "
+	       "written), 4 this machine or its permissions do not allow it, 5 no such process or "
+	       "no "
 	       "ticksnick slot in it, 6 the output could not be written.",
 };
 
@@ -154,7 +167,8 @@ static int fail_output(const char *path, int err)
 
 /* ---- before the session ---- */
 
-/* What ends the session must not end the recorder. -1: cannot be had, and then they end it the hard way. */
+/* What ends the session must not end the recorder. -1: cannot be had, and then they end it the hard
+ * way. */
 static int signals_take(void)
 {
 	sigset_t set;
@@ -177,24 +191,28 @@ static int fail_locate(const struct target *target, int err)
 	switch (err) {
 	case -EPROTONOSUPPORT:
 		return fail(EXIT_NO_TARGET,
-			    "process %d (%s) has a ticksnick slot of another ABI than %d: rebuild it with this "
+			    "process %d (%s) has a ticksnick slot of another ABI than %d: rebuild "
+			    "it with this "
 			    "version's header",
 			    target->pid, comm, TSN_ABI_VERSION);
 	case -ESTALE:
 		return fail(EXIT_NO_TARGET,
-			    "process %d (%s) only has the slots of the process it was forked from: it must be forked "
+			    "process %d (%s) only has the slots of the process it was forked from: "
+			    "it must be forked "
 			    "by fork(), or call exec",
 			    target->pid, comm);
 	case -EPERM:
 	case -EACCES:
-		return fail(EXIT_NOT_ALLOWED,
-			    "not allowed to read process %d (%s): run as root, or grant CAP_SYS_PTRACE",
-			    target->pid, comm);
+		return fail(
+			EXIT_NOT_ALLOWED,
+			"not allowed to read process %d (%s): run as root, or grant CAP_SYS_PTRACE",
+			target->pid, comm);
 	case -ESRCH:
 		return fail(EXIT_NO_TARGET, "process %d has ended", target->pid);
 	default:
 		return fail(EXIT_NO_TARGET,
-			    "process %d (%s) has no ticksnick slot: include <ticksnick/ticksnick.h> in it and label "
+			    "process %d (%s) has no ticksnick slot: include "
+			    "<ticksnick/ticksnick.h> in it and label "
 			    "its code, see ticksnick(1)",
 			    target->pid, comm);
 	}
@@ -213,12 +231,14 @@ static int targets_open(struct run *run)
 		if (err)
 			return fail(err == -ESRCH ? EXIT_NO_TARGET : EXIT_NOT_ALLOWED, "%s", error);
 		if (target->thread_id && !run->arguments.quiet)
-			fprintf(stderr, NAME ": %d is a thread of process %d; recording the process\n",
+			fprintf(stderr,
+				NAME ": %d is a thread of process %d; recording the process\n",
 				target->thread_id, target->pid);
 		for (k = 0; k < run->session->member_count; k++)
 			if (run->session->members[k]->target->pid == target->pid)
 				break;
-		if (k < run->session->member_count) { /* a thread of a process that is there already */
+		if (k <
+		    run->session->member_count) { /* a thread of a process that is there already */
 			target__free(target);
 			continue;
 		}
@@ -256,7 +276,8 @@ static int command_prepare(struct run *run)
 	return 0;
 }
 
-/* The greatest rate that the kernel lets a timer have, and that leaves the machine time for anything else. */
+/* The greatest rate that the kernel lets a timer have, and that leaves the machine time for
+ * anything else. */
 static void frequency_clamp(struct run *run)
 {
 	double max = timer__rate_max();
@@ -318,10 +339,11 @@ static int slots_check(const struct run *run)
 		if (run->session->members[i]->published)
 			return 0;
 	return run->launched ? fail(EXIT_NO_TARGET,
-				    "%s has no ticksnick slot: include <ticksnick/ticksnick.h> in it and label its "
+				    "%s has no ticksnick slot: include <ticksnick/ticksnick.h> in "
+				    "it and label its "
 				    "code, see ticksnick(1)",
-				    run->arguments.command[0]) :
-			       0;
+				    run->arguments.command[0])
+			     : 0;
 }
 
 /* ---- after it ---- */
@@ -407,11 +429,12 @@ static int run_all(struct run *run)
 int cmd_record(int argc, char **argv)
 {
 	struct run run = {
-		.arguments = {
-			.frequency_hz = FREQUENCY_DEFAULT,
-			.format = &render_text,
-			.strict = true,
-		},
+		.arguments =
+			{
+				.frequency_hz = FREQUENCY_DEFAULT,
+				.format = &render_text,
+				.strict = true,
+			},
 	};
 	int status;
 

@@ -42,8 +42,8 @@ static int labels_init(struct labels *labels)
 {
 	size_t places = (size_t)TSN_TARGETS_MAX * TSN_LABELS_MAX, i;
 
-	*labels = (struct labels){ .place = malloc(places * sizeof(*labels->place)),
-				   .unread = calloc(TSN_LABELS_MAX, sizeof(*labels->unread)) };
+	*labels = (struct labels){.place = malloc(places * sizeof(*labels->place)),
+				  .unread = calloc(TSN_LABELS_MAX, sizeof(*labels->unread))};
 	if (!labels->place || !labels->unread) {
 		labels_free(labels);
 		return -1;
@@ -79,7 +79,7 @@ static struct model_label *label_of(struct labels *labels, const struct session 
 	}
 	*place = (int32_t)labels->count;
 	label = &labels->label[labels->count++];
-	*label = (struct model_label){ 0 };
+	*label = (struct model_label){0};
 	row = session->window_rows[index * TSN_LABELS_MAX + id];
 	label->window_row = id && row >= 0 ? (size_t)row : id ? session->window_row_count : 0;
 	if (!id)
@@ -140,8 +140,8 @@ static int labels_from_member(struct labels *labels, const struct session *sessi
 		label = label_of(labels, session, member->index, id);
 		if (!label)
 			return -1;
-		label->elapsed_off_ns += presence->off_ns +
-					 (presence->outside > 0 ? session->stop_ns : 0);
+		label->elapsed_off_ns +=
+			presence->off_ns + (presence->outside > 0 ? session->stop_ns : 0);
 		if (member->last.calls[id] > member->base.calls[id])
 			label->calls += member->last.calls[id] - member->base.calls[id];
 		label->callers += member->last.callers[id];
@@ -281,10 +281,11 @@ static void overhead_fill(const struct session *session, struct profile *profile
 	}
 	overhead->tick_ns = tick_timed ? tick_timed_ns / tick_timed : 0;
 	overhead->switch_ns = switch_timed ? switch_timed_ns / switch_timed : 0;
-	total = tick_timed ? (double)tick_timed_ns / (double)tick_timed * (double)overhead->ticks : 0;
-	total += switch_timed ?
-			 (double)switch_timed_ns / (double)switch_timed * (double)overhead->switches :
-			 0;
+	total = tick_timed ? (double)tick_timed_ns / (double)tick_timed * (double)overhead->ticks
+			   : 0;
+	total += switch_timed ? (double)switch_timed_ns / (double)switch_timed *
+					(double)overhead->switches
+			      : 0;
 	overhead->kernel_ns = (uint64_t)total;
 	if (profile->totals.running_ns)
 		overhead->fraction = total / (double)profile->totals.running_ns;
@@ -313,19 +314,24 @@ static const struct {
 	unsigned kind;
 	const char *code, *text;
 } violation_warnings[] = {
-	{ TSN_VIOLATION_LEAK, "violation_leak", "%" PRIu64 " times a label was still open at tsn_expect_balanced(); the latest: %s" },
-	{ TSN_VIOLATION_MISMATCH, "violation_mismatch",
-	  "%" PRIu64 " times tsn_exit() closed a label that was not the innermost open one; the latest: %s" },
-	{ TSN_VIOLATION_DEPTH, "violation_depth",
-	  "%" PRIu64 " times more than 64 enter/exit pairs were open in one thread; the latest not set: %s" },
-	{ TSN_VIOLATION_INDEX, "violation_index",
-	  "%" PRIu64 " times tsn_at() was given an index outside its family: %s" },
-	{ TSN_VIOLATION_SLOTS_FULL, "slots_full",
-	  "%" PRIu64 " threads found no free slot, so they are in no label; the latest asked for: %s" },
-	{ TSN_VIOLATION_LABELS_FULL, "labels_full",
-	  "%" PRIu64 " registrations found no free label id (1,023 labels are allowed); label: %s" },
-	{ TSN_VIOLATION_TLS, "tls_dynamic",
-	  "%" PRIu64 " threads keep their slot pointer in dynamic thread-local storage, where it is not found; label: %s" },
+	{TSN_VIOLATION_LEAK, "violation_leak",
+	 "%" PRIu64 " times a label was still open at tsn_expect_balanced(); the latest: %s"},
+	{TSN_VIOLATION_MISMATCH, "violation_mismatch",
+	 "%" PRIu64
+	 " times tsn_exit() closed a label that was not the innermost open one; the latest: %s"},
+	{TSN_VIOLATION_DEPTH, "violation_depth",
+	 "%" PRIu64
+	 " times more than 64 enter/exit pairs were open in one thread; the latest not set: %s"},
+	{TSN_VIOLATION_INDEX, "violation_index",
+	 "%" PRIu64 " times tsn_at() was given an index outside its family: %s"},
+	{TSN_VIOLATION_SLOTS_FULL, "slots_full",
+	 "%" PRIu64
+	 " threads found no free slot, so they are in no label; the latest asked for: %s"},
+	{TSN_VIOLATION_LABELS_FULL, "labels_full",
+	 "%" PRIu64 " registrations found no free label id (1,023 labels are allowed); label: %s"},
+	{TSN_VIOLATION_TLS, "tls_dynamic",
+	 "%" PRIu64 " threads keep their slot pointer in dynamic thread-local storage, where it is "
+		    "not found; label: %s"},
 };
 
 static int warnings_fill(const struct session *session, struct profile *profile)
@@ -338,28 +344,35 @@ static int warnings_fill(const struct session *session, struct profile *profile)
 		int pid = member->target->pid;
 
 		if (member->current && member->target->thread_id)
-			err |= profile__warn(profile, "thread_id_resolved", NULL,
-					     "%d is a thread of process %d; the whole process was recorded",
-					     member->target->thread_id, pid);
+			err |= profile__warn(
+				profile, "thread_id_resolved", NULL,
+				"%d is a thread of process %d; the whole process was recorded",
+				member->target->thread_id, pid);
 		if (!member->current)
 			err |= profile__warn(profile, "image_replaced", NULL,
-					     "process %d replaced its image (exec); both images are in this report",
+					     "process %d replaced its image (exec); both images "
+					     "are in this report",
 					     pid);
 		if (member->current && !member->published)
 			err |= profile__warn(profile, "no_slot", NULL,
-					     "process %d published no ticksnick slot, so all its time is in no label",
+					     "process %d published no ticksnick slot, so all its "
+					     "time is in no label",
 					     pid);
 		if (member->table.distrusted)
-			err |= profile__warn(profile, "label_distrusted", NULL,
-					     "%" PRIu64 " label names of process %d were not valid; they are shown as #id",
-					     member->table.distrusted, pid);
+			err |= profile__warn(
+				profile, "label_distrusted", NULL,
+				"%" PRIu64
+				" label names of process %d were not valid; they are shown as #id",
+				member->table.distrusted, pid);
 		if (member->calls_unread)
 			err |= profile__warn(profile, "calls_unread", NULL,
-					     "process %d ended before its last calls could be read; calls of its last second may be missing",
+					     "process %d ended before its last calls could be "
+					     "read; calls of its last second may be missing",
 					     pid);
 		for (v = 0; v < sizeof(violation_warnings) / sizeof(violation_warnings[0]); v++) {
 			const char *label;
-			uint64_t n = session__violations(member, violation_warnings[v].kind, &label);
+			uint64_t n =
+				session__violations(member, violation_warnings[v].kind, &label);
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -376,7 +389,7 @@ static int warnings_fill(const struct session *session, struct profile *profile)
 struct profile *collect__profile(const struct session *session)
 {
 	struct profile *profile = profile__new();
-	struct model_input input = { .windows = session->windows, .alpha = COLLECT_ALPHA };
+	struct model_input input = {.windows = session->windows, .alpha = COLLECT_ALPHA};
 	struct labels labels;
 	size_t i;
 	int err;
@@ -397,7 +410,8 @@ struct profile *collect__profile(const struct session *session)
 	profile->session.windows = windows__count(session->windows);
 	profile->session.ended_by = strdup(collect__end_name(session->ended_by));
 	profile->session.strict = session->options.strict;
-	err = !profile->tool_version || !profile->session.ended_by || host__read("", &profile->host);
+	err = !profile->tool_version || !profile->session.ended_by ||
+	      host__read("", &profile->host);
 	err = err || targets_fill(session, profile) || threads_fill(session, profile) ||
 	      labels_from_cells(&labels, session);
 	for (i = 0; i < session->member_count && !err; i++)

@@ -36,18 +36,21 @@ static void explain(int err, const char *step, char error[ENGINE_ERROR_SIZE])
 {
 	if (err == -EPERM || err == -EACCES)
 		snprintf(error, ENGINE_ERROR_SIZE,
-			 "cannot %s the BPF programs: %s: run as root, or grant CAP_BPF, CAP_PERFMON and "
+			 "cannot %s the BPF programs: %s: run as root, or grant CAP_BPF, "
+			 "CAP_PERFMON and "
 			 "CAP_SYS_PTRACE",
 			 step, strerror(-err));
 	else if (access("/sys/kernel/btf/vmlinux", R_OK))
 		snprintf(error, ENGINE_ERROR_SIZE,
-			 "cannot %s the BPF programs: this kernel has no BTF (/sys/kernel/btf/vmlinux): "
+			 "cannot %s the BPF programs: this kernel has no BTF "
+			 "(/sys/kernel/btf/vmlinux): "
 			 "use a kernel built with CONFIG_DEBUG_INFO_BTF=y",
 			 step);
 	else
 		snprintf(error, ENGINE_ERROR_SIZE,
-			 "cannot %s the BPF programs: %s: run \"ticksnick doctor\" to see what is missing", step,
-			 strerror(-err));
+			 "cannot %s the BPF programs: %s: run \"ticksnick doctor\" to see what is "
+			 "missing",
+			 step, strerror(-err));
 }
 
 /* *memory: the map's values, shared with the programs. */
@@ -117,7 +120,7 @@ static int programs_try(struct engine *engine, bool with_calls, char error[ENGIN
 
 static int programs_load(struct engine *engine, char error[ENGINE_ERROR_SIZE])
 {
-	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
+	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
 	int err;
 
 	libbpf_set_print(quiet);
@@ -205,7 +208,8 @@ void engine__unwatch(struct engine *engine, pid_t tgid)
 {
 	uint32_t key = (uint32_t)tgid;
 
-	/* The filter's bit stays: another target may share it, and a stray bit costs one look-up. */
+	/* The filter's bit stays: another target may share it, and a stray bit costs one look-up.
+	 */
 	bpf_map_delete_elem(bpf_map__fd(engine->programs->maps.target_index), &key);
 }
 
@@ -219,7 +223,7 @@ int engine__start(struct engine *engine, uint64_t start_ns, double frequency_hz)
 
 void engine__stop(struct engine *engine, uint64_t stop_ns)
 {
-	struct timespec moment = { 0, 1000000 };
+	struct timespec moment = {0, 1000000};
 
 	__atomic_store_n(&engine->control->stop_ns, stop_ns, __ATOMIC_SEQ_CST);
 	/* A program that had looked before has run for microseconds; none outlives this. */

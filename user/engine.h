@@ -2,8 +2,8 @@
 /*
  * engine - the loaded BPF programs and their maps, as the recorder handles them.
  *
- * Order of use: engine__new (attached, but inert), engine__watch for each process, engine__start, then engine__stop, after which
- * nothing in the maps moves any more.
+ * Order of use: engine__new (attached, but inert), engine__watch for each process, engine__start,
+ * then engine__stop, after which nothing in the maps moves any more.
  */
 #ifndef TICKSNICK_ENGINE_H
 #define TICKSNICK_ENGINE_H
@@ -23,10 +23,10 @@ struct engine {
 	struct ticksnick_bpf *programs;
 	/* Shared with the programs. */
 	struct tsn_control *control;
-	struct tsn_cpu *cpus;		/* [TSN_CPUS_MAX] */
-	struct tsn_target *targets;	/* [TSN_TARGETS_MAX] */
-	struct tsn_presence *presence;	/* [TSN_TARGETS_MAX * TSN_LABELS_MAX] */
-	uint64_t *final_calls;		/* likewise */
+	struct tsn_cpu *cpus;	       /* [TSN_CPUS_MAX] */
+	struct tsn_target *targets;    /* [TSN_TARGETS_MAX] */
+	struct tsn_presence *presence; /* [TSN_TARGETS_MAX * TSN_LABELS_MAX] */
+	uint64_t *final_calls;	       /* likewise */
 	bool final_calls_work; /* the kernel lets the exit hook read a process's last calls */
 	int cells_fd, threads_fd, exited_fd;
 	struct timer *timer;
@@ -37,8 +37,8 @@ int engine__new(struct engine **engine, char error[ENGINE_ERROR_SIZE]);
 void engine__free(struct engine *engine); /* NULL is fine */
 
 /*
- * Loads the programs and lets go of them again, to see whether this machine allows it. 0, or a negative errno and one sentence in
- * error.
+ * Loads the programs and lets go of them again, to see whether this machine allows it. 0, or a
+ * negative errno and one sentence in error.
  */
 int engine__probe(char error[ENGINE_ERROR_SIZE]);
 
@@ -47,8 +47,8 @@ int engine__watch(struct engine *engine, pid_t tgid, uint32_t index);
 void engine__unwatch(struct engine *engine, pid_t tgid);
 
 /*
- * Makes the hooks live; what they see counts from start_ns on, which may lie ahead, and the timers fire at frequency_hz. 0 or a
- * negative errno.
+ * Makes the hooks live; what they see counts from start_ns on, which may lie ahead, and the timers
+ * fire at frequency_hz. 0 or a negative errno.
  */
 int engine__start(struct engine *engine, uint64_t start_ns, double frequency_hz);
 

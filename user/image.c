@@ -10,7 +10,7 @@
 
 #include <ticksnick/slot.h>
 
-#define HEADERS_MAX 128	     /* program headers looked at */
+#define HEADERS_MAX 128	      /* program headers looked at */
 #define NOTES_MAX   (1 << 16) /* bytes of one note segment looked at */
 
 /* ---- where modules begin ---- */
@@ -32,7 +32,7 @@ static int bases_add(struct image_bases *bases, size_t *capacity, uint64_t base)
 
 int image_bases__read(pid_t pid, struct image_bases *bases)
 {
-	struct image_bases found = { 0 };
+	struct image_bases found = {0};
 	size_t capacity = 0, line_size = 0;
 	char path[64], *line = NULL;
 	FILE *maps;
@@ -48,7 +48,8 @@ int image_bases__read(pid_t pid, struct image_bases *bases)
 
 		if (sscanf(line, "%llx-%*x %4s %llx %*s %llu", &start, mode, &offset, &inode) != 4)
 			continue;
-		/* The file header is in the mapping of offset 0; without a file there is no module. */
+		/* The file header is in the mapping of offset 0; without a file there is no module.
+		 */
 		if (offset || !inode || mode[0] != 'r')
 			continue;
 		err = bases_add(&found, &capacity, start);
@@ -70,7 +71,7 @@ int image_bases__read(pid_t pid, struct image_bases *bases)
 void image_bases__free(struct image_bases *bases)
 {
 	free(bases->base);
-	*bases = (struct image_bases){ 0 };
+	*bases = (struct image_bases){0};
 }
 
 /* ---- notes ---- */
@@ -147,8 +148,9 @@ static int segment_search(const struct remote *remote, const Elf64_Phdr *segment
 static bool header_fits(const Elf64_Ehdr *header)
 {
 	return !memcmp(header->e_ident, ELFMAG, SELFMAG) &&
-	       header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_phentsize == sizeof(Elf64_Phdr) &&
-	       header->e_phnum && header->e_phnum <= HEADERS_MAX;
+	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       header->e_phentsize == sizeof(Elf64_Phdr) && header->e_phnum &&
+	       header->e_phnum <= HEADERS_MAX;
 }
 
 static int note_find(const struct remote *remote, uint64_t base, const struct note_wanted *wanted,
@@ -179,7 +181,7 @@ static int note_find(const struct remote *remote, uint64_t base, const struct no
 
 int image__find_descriptor(const struct remote *remote, uint64_t base, uint64_t *descriptor)
 {
-	static const struct note_wanted wanted = { TSN_NOTE_OWNER, TSN_NOTE_TYPE, 8, 8 };
+	static const struct note_wanted wanted = {TSN_NOTE_OWNER, TSN_NOTE_TYPE, 8, 8};
 	struct note_found found;
 	int64_t offset;
 	int err = note_find(remote, base, &wanted, &found);
@@ -193,7 +195,7 @@ int image__find_descriptor(const struct remote *remote, uint64_t base, uint64_t 
 
 int image__build_id(const struct remote *remote, uint64_t base, char hex[129])
 {
-	static const struct note_wanted wanted = { ELF_NOTE_GNU, NT_GNU_BUILD_ID, 1, 64 };
+	static const struct note_wanted wanted = {ELF_NOTE_GNU, NT_GNU_BUILD_ID, 1, 64};
 	struct note_found found;
 	int err = note_find(remote, base, &wanted, &found);
 	size_t i;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * image - finds the ELF notes of the modules that a process has mapped, in its memory, so it works when the files are gone,
- * replaced or in another mount namespace. Trusts nothing it reads: every offset and size is bounded.
+ * image - finds the ELF notes of the modules that a process has mapped, in its memory, so it works
+ * when the files are gone, replaced or in another mount namespace. Trusts nothing it reads: every
+ * offset and size is bounded.
  */
 #ifndef TICKSNICK_IMAGE_H
 #define TICKSNICK_IMAGE_H
@@ -20,13 +21,14 @@ struct image_bases {
 	size_t count;
 };
 
-/* Reads them from /proc/PID/maps. 0 or a negative errno (-ENOENT, -ESRCH: no such process). Free with image_bases__free. */
+/* Reads them from /proc/PID/maps. 0 or a negative errno (-ENOENT, -ESRCH: no such process). Free
+ * with image_bases__free. */
 int image_bases__read(pid_t pid, struct image_bases *bases);
 void image_bases__free(struct image_bases *bases);
 
 /*
- * Looks through the notes of the module at base. 0, or -ENOENT if it is no ELF module of 64 bits or has no such note. If the note
- * stands there several times the first one counts.
+ * Looks through the notes of the module at base. 0, or -ENOENT if it is no ELF module of 64 bits or
+ * has no such note. If the note stands there several times the first one counts.
  */
 
 /* *descriptor: address of the module's struct tsn_process. */

@@ -12,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The user who called sudo. 0, or a negative errno: better no command than one with rights its caller did not have. */
+/* The user who called sudo. 0, or a negative errno: better no command than one with rights its
+ * caller did not have. */
 static int privileges_drop(void)
 {
 	const char *uid_text = getenv("SUDO_UID"), *gid_text = getenv("SUDO_GID");
@@ -76,7 +77,7 @@ int launch__prepare(struct launch *launch, char *const argv[])
 	}
 	close(go[0]);
 	close(failed[1]);
-	*launch = (struct launch){ .pid = pid, .go_fd = go[1], .failed_fd = failed[0] };
+	*launch = (struct launch){.pid = pid, .go_fd = go[1], .failed_fd = failed[0]};
 	return 0;
 
 close_failed:
@@ -104,7 +105,7 @@ int launch__go(struct launch *launch)
 
 void launch__end(struct launch *launch)
 {
-	struct timespec moment = { 0, 10000000 };
+	struct timespec moment = {0, 10000000};
 	int tries;
 
 	if (launch->pid <= 0)

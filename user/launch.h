@@ -14,15 +14,17 @@ struct launch {
 };
 
 /*
- * Forks a child that waits, as the user who called sudo if there is one, with the caller's original signal mask. argv ends with
- * NULL. 0 or a negative errno.
+ * Forks a child that waits, as the user who called sudo if there is one, with the caller's original
+ * signal mask. argv ends with NULL. 0 or a negative errno.
  */
 int launch__prepare(struct launch *launch, char *const argv[]);
 
-/* Lets it run. 0, or the negative errno with which it could not be started; then it has been reaped. */
+/* Lets it run. 0, or the negative errno with which it could not be started; then it has been
+ * reaped. */
 int launch__go(struct launch *launch);
 
-/* Ends it: asks with SIGTERM, insists with SIGKILL after a second, reaps it. No effect if it has ended or was reaped. */
+/* Ends it: asks with SIGTERM, insists with SIGKILL after a second, reaps it. No effect if it has
+ * ended or was reaped. */
 void launch__end(struct launch *launch);
 
 #endif

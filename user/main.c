@@ -16,9 +16,9 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *summary;
 } commands[] = {
-	{ "record", cmd_record, "record a process and print the report" },
-	{ "report", cmd_report, "show a report that was recorded before" },
-	{ "doctor", cmd_doctor, "say what this machine and a process allow" },
+	{"record", cmd_record, "record a process and print the report"},
+	{"report", cmd_report, "show a report that was recorded before"},
+	{"doctor", cmd_doctor, "say what this machine and a process allow"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -58,7 +58,9 @@ static int command_run(const struct command *command, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	const char *self = argc && strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argc ? argv[0] : "";
+	const char *self = argc && strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1
+			   : argc			 ? argv[0]
+							 : "";
 	const struct command *command;
 
 	if (!strncmp(self, LINK_PREFIX, strlen(LINK_PREFIX))) {
@@ -80,7 +82,8 @@ int main(int argc, char **argv)
 	}
 	command = command_find(argv[1]);
 	if (!command) {
-		fprintf(stderr, "ticksnick: there is no command \"%s\"; \"ticksnick --help\" lists them\n",
+		fprintf(stderr,
+			"ticksnick: there is no command \"%s\"; \"ticksnick --help\" lists them\n",
 			argv[1]);
 		return EXIT_USAGE;
 	}

@@ -15,10 +15,11 @@
 #define WAITING_HONEST	      0.05 /* waiting part up to which a long execution is work */
 #define WAITING_MOSTLY	      0.50
 #define SERIALISED_GLANCES    25
-#define SERIALISED_MEETINGS   5 /* expected of callers that do not mind each other; none by chance: exp(-5) */
-#define SERIALISED_IN_FLIGHT  1.005 /* 1 and a rounding error: no two inside off the CPU either */
-#define FEW_HITS	      50
-#define COVERAGE_LOW	      0.5
+#define SERIALISED_MEETINGS \
+	5 /* expected of callers that do not mind each other; none by chance: exp(-5) */
+#define SERIALISED_IN_FLIGHT 1.005 /* 1 and a rounding error: no two inside off the CPU either */
+#define FEW_HITS	     50
+#define COVERAGE_LOW	     0.5
 
 typedef unsigned __int128 u128;
 
@@ -538,8 +539,9 @@ static double per_call_limit(const struct table *table, const struct row *row)
 }
 
 /*
- * Glances that would have found another caller inside, if callers came independently of each other: each of the others is inside for
- * its part of the row's thread-time. Infinite if the duration is not known.
+ * Glances that would have found another caller inside, if callers came independently of each other:
+ * each of the others is inside for its part of the row's thread-time. Infinite if the duration is
+ * not known.
  */
 static double meetings_expected(const struct table *table, const struct row *row)
 {
@@ -547,7 +549,8 @@ static double meetings_expected(const struct table *table, const struct row *row
 
 	if (!table->duration_ns)
 		return INFINITY;
-	return (double)row->glances * others * ratio((double)row->fine.thread_time_ns, table->duration_ns);
+	return (double)row->glances * others *
+	       ratio((double)row->fine.thread_time_ns, table->duration_ns);
 }
 
 /* Several callers, and never two inside at once though that would be no chance. */

@@ -22,7 +22,7 @@ static FILE *open_of(pid_t pid, pid_t tid, const char *name)
 
 int proc__status(pid_t pid, pid_t tid, struct proc_status *status)
 {
-	struct proc_status read = { 0 };
+	struct proc_status read = {0};
 	char line[512];
 	FILE *file = open_of(pid, tid, "status");
 

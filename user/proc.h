@@ -22,7 +22,8 @@ int proc__status(pid_t pid, pid_t tid, struct proc_status *status);
 /* Its threads, in no order. 0 or a negative errno; the caller frees *tids. */
 int proc__threads(pid_t pid, pid_t **tids, size_t *count);
 
-/* Its name without the newline, at most 15 bytes, any byte possible; NULL if it cannot be read. The caller frees it. */
+/* Its name without the newline, at most 15 bytes, any byte possible; NULL if it cannot be read. The
+ * caller frees it. */
 char *proc__comm(pid_t pid, pid_t tid);
 
 /* Path of its executable as the kernel names it; NULL if it cannot be read. The caller frees it. */

@@ -15,7 +15,7 @@ static int process_read(void *context, uint64_t address, size_t stride, size_t s
 
 	while (count) {
 		size_t n = count < PIECES_MAX ? count : PIECES_MAX, i;
-		struct iovec whole = { .iov_base = out, .iov_len = n * size };
+		struct iovec whole = {.iov_base = out, .iov_len = n * size};
 		ssize_t got;
 
 		for (i = 0; i < n; i++) {
@@ -36,7 +36,7 @@ static int process_read(void *context, uint64_t address, size_t stride, size_t s
 
 struct remote remote__process(pid_t pid)
 {
-	return (struct remote){ .read = process_read, .context = (void *)(intptr_t)pid };
+	return (struct remote){.read = process_read, .context = (void *)(intptr_t)pid};
 }
 
 int remote__gather(const struct remote *remote, uint64_t address, size_t stride, size_t size,

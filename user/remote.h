@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * remote - reads memory that somebody else controls, through a callback, so that everything that interprets it can be fed bytes
- * without a process.
+ * remote - reads memory that somebody else controls, through a callback, so that everything that
+ * interprets it can be fed bytes without a process.
  */
 #ifndef TICKSNICK_REMOTE_H
 #define TICKSNICK_REMOTE_H
@@ -12,10 +12,11 @@
 
 struct remote {
 	/*
-	 * Reads count pieces of size bytes each, stride bytes apart from address on, into to, one after the other. All or
-	 * nothing: 0 or a negative errno (-EFAULT: not mapped).
+	 * Reads count pieces of size bytes each, stride bytes apart from address on, into to, one
+	 * after the other. All or nothing: 0 or a negative errno (-EFAULT: not mapped).
 	 */
-	int (*read)(void *context, uint64_t address, size_t stride, size_t size, size_t count, void *to);
+	int (*read)(void *context, uint64_t address, size_t stride, size_t size, size_t count,
+		    void *to);
 	void *context;
 };
 

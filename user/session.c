@@ -21,7 +21,7 @@
 #define SECOND		   1000000000u
 #define LEAD_NS		   (2 * MILLISECOND) /* between hooks going live and the session's start ... */
 #define LEAD_PER_THREAD_NS 40000	     /* ... so that the census is done by then */
-#define LOCATE_NS	   MILLISECOND	     /* between looks for a table that is not there yet ... */
+#define LOCATE_NS	   MILLISECOND /* between looks for a table that is not there yet ... */
 #define LOCATE_SLOW_NS	   (20 * MILLISECOND) /* ... and after LOCATE_HURRY_NS */
 #define LOCATE_HURRY_NS	   SECOND
 #define EXITED_ROWS_MAX	   4096
@@ -123,7 +123,8 @@ static void member_publish(struct session *session, struct session_member *membe
 {
 	struct tsn_target *shared = &session->engine->targets[member->index];
 	const struct tsn_process *process = &member->target->table.process;
-	uint32_t labels = process->labels_count + 64; /* some may be registered before the next look */
+	uint32_t labels =
+		process->labels_count + 64; /* some may be registered before the next look */
 
 	shared->tls_offset = process->tls_offset;
 	shared->slots = process->slots;
@@ -231,7 +232,7 @@ static uint64_t threads_to_expect(const struct session *session)
 
 static void sleep_until(uint64_t moment_ns)
 {
-	struct timespec moment = { (time_t)(moment_ns / SECOND), (long)(moment_ns % SECOND) };
+	struct timespec moment = {(time_t)(moment_ns / SECOND), (long)(moment_ns % SECOND)};
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, NULL) == EINTR)
 		;
@@ -311,7 +312,7 @@ static int window_row(struct session *session, const struct tsn_cell_key *key)
 /* Adds what the cells gained since the slice before. */
 static int slice_add(struct session *session)
 {
-	struct snapshot now = { 0 };
+	struct snapshot now = {0};
 	size_t i;
 	double *sum = NULL, *gain = NULL, *grown;
 	int err = snapshot__read_cells(&now, session->engine);
@@ -328,7 +329,8 @@ static int slice_add(struct session *session)
 		session->weights_seen = grown;
 	if (!grown || !sum || !gain)
 		goto out;
-	for (; session->weights_seen_count < session->window_row_count; session->weights_seen_count++)
+	for (; session->weights_seen_count < session->window_row_count;
+	     session->weights_seen_count++)
 		grown[session->weights_seen_count] = 0;
 	for (i = 0; i < now.cell_count; i++) {
 		int row = window_row(session, &now.cells[i].key);
@@ -417,7 +419,8 @@ static int look(struct session *session, uint64_t now)
 	return exited_drain(session);
 }
 
-/* Looks after images that were replaced and tables that were not there yet. *waiting: some still are not. */
+/* Looks after images that were replaced and tables that were not there yet. *waiting: some still
+ * are not. */
 static int members_look(struct session *session, bool *waiting, bool *all_gone)
 {
 	size_t i, count = session->member_count;
@@ -451,7 +454,7 @@ static bool wait_until(const struct session *session, uint64_t moment_ns)
 {
 	struct pollfd watched[TSN_TARGETS_MAX + 1];
 	uint64_t now = engine__now();
-	struct timespec left = { 0 };
+	struct timespec left = {0};
 	nfds_t n = 0;
 	size_t i;
 
@@ -459,13 +462,13 @@ static bool wait_until(const struct session *session, uint64_t moment_ns)
 		left.tv_sec = (time_t)((moment_ns - now) / SECOND);
 		left.tv_nsec = (long)((moment_ns - now) % SECOND);
 	}
-	watched[n++] = (struct pollfd){ .fd = session->options.signals_fd, .events = POLLIN };
+	watched[n++] = (struct pollfd){.fd = session->options.signals_fd, .events = POLLIN};
 	for (i = 0; i < session->member_count; i++) {
 		const struct session_member *member = session->members[i];
 
 		if (member->current && !target__gone(member->target))
 			watched[n++] =
-				(struct pollfd){ .fd = member->target->pidfd, .events = POLLIN };
+				(struct pollfd){.fd = member->target->pidfd, .events = POLLIN};
 	}
 	ppoll(watched, n, &left, NULL);
 	return watched[0].revents & POLLIN;
@@ -478,8 +481,9 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 
 int session__run(struct session *session)
 {
-	uint64_t end = session->options.duration_ns ? session->start_ns + session->options.duration_ns :
-						      UINT64_MAX;
+	uint64_t end = session->options.duration_ns
+			       ? session->start_ns + session->options.duration_ns
+			       : UINT64_MAX;
 	uint64_t now = session->start_ns, next;
 	bool waiting, all_gone;
 	int err;
@@ -509,9 +513,9 @@ int session__run(struct session *session)
 		}
 		next = earlier(end, earlier(session->slice_until_ns, session->look_due_ns));
 		if (waiting)
-			next = earlier(next, now + (now < session->start_ns + LOCATE_HURRY_NS ?
-							    LOCATE_NS :
-							    LOCATE_SLOW_NS));
+			next = earlier(next, now + (now < session->start_ns + LOCATE_HURRY_NS
+							    ? LOCATE_NS
+							    : LOCATE_SLOW_NS));
 		if (wait_until(session, next)) {
 			session->ended_by = SESSION_ENDED_BY_SIGNAL;
 			return 0;
@@ -521,7 +525,8 @@ int session__run(struct session *session)
 
 /* ---- stop ---- */
 
-/* The last calls: from the process where it still is, else as its end handed them in, else as last read. */
+/* The last calls: from the process where it still is, else as its end handed them in, else as last
+ * read. */
 static void member_finish(struct session *session, struct session_member *member)
 {
 	const struct tsn_target *shared = &session->engine->targets[member->index];

@@ -2,7 +2,8 @@
 /*
  * session - one recording: from the first look at its targets to the last reading of the maps.
  *
- * session__new, session__add for each target, session__start, session__run, session__stop, then collect__profile (collect.h).
+ * session__new, session__add for each target, session__start, session__run, session__stop, then
+ * collect__profile (collect.h).
  */
 #ifndef TICKSNICK_SESSION_H
 #define TICKSNICK_SESSION_H
@@ -16,8 +17,8 @@
 #include "target.h"
 #include "windows.h"
 
-/* Mean time between two redraws of the timers' period: so long, or so many periods if that is longer, since each redraw starts the
-   period under way anew. */
+/* Mean time between two redraws of the timers' period: so long, or so many periods if that is
+   longer, since each redraw starts the period under way anew. */
 #define SESSION_SLICE_NS      100000000u
 #define SESSION_SLICE_PERIODS 20
 
@@ -42,12 +43,14 @@ struct session_member {
 	uint32_t index;	       /* into the engine's targets */
 	bool current;	       /* the image that runs, or ran last */
 	bool published;	       /* its addresses are in the engine */
-	bool base_known;       /* base was read; else its table came into being in the session and base is zero */
+	bool base_known; /* base was read; else its table came into being in the session and base is
+			    zero */
 	bool calls_known;
-	bool calls_unread;     /* it ended before its last calls could be read */
+	bool calls_unread; /* it ended before its last calls could be read */
 	uint32_t execs;
 	struct table table;	  /* as last read */
-	struct tsn_process first; /* descriptor at the start of the session, for the violations; zero without base_known */
+	struct tsn_process first; /* descriptor at the start of the session, for the violations;
+				     zero without base_known */
 	struct table_calls base, last;
 };
 
@@ -65,7 +68,7 @@ struct session {
 	uint64_t lost_wait_ns;
 	uint64_t ticks_expected;
 	struct windows *windows;
-	int32_t *window_rows; /* by index * TSN_LABELS_MAX + fine: row of windows, -1: none */
+	int32_t *window_rows;	 /* by index * TSN_LABELS_MAX + fine: row of windows, -1: none */
 	size_t window_row_count; /* row 0, no label, included */
 	double *weights_seen;	 /* cumulated weight of each row at the latest slice */
 	size_t weights_seen_count;
@@ -78,7 +81,8 @@ int session__new(const struct session_options *options, struct session **session
 		 char error[ENGINE_ERROR_SIZE]);
 void session__free(struct session *session); /* NULL is fine */
 
-/* The session owns the target from here on, whatever is returned. 0; -E2BIG: too many; or another negative errno. */
+/* The session owns the target from here on, whatever is returned. 0; -E2BIG: too many; or another
+ * negative errno. */
 int session__add(struct session *session, struct target *target);
 
 /* 0 or a negative errno. */
@@ -90,7 +94,9 @@ int session__run(struct session *session);
 /* Stops the programs and reads everything. 0 or a negative errno. */
 int session__stop(struct session *session);
 
-/* Count of one kind of violation in the session, and the label of the latest (NULL: none or not known). */
-uint64_t session__violations(const struct session_member *member, unsigned kind, const char **label);
+/* Count of one kind of violation in the session, and the label of the latest (NULL: none or not
+ * known). */
+uint64_t session__violations(const struct session_member *member, unsigned kind,
+			     const char **label);
 
 #endif

@@ -13,7 +13,7 @@ void snapshot__free(struct snapshot *snapshot)
 {
 	free(snapshot->cells);
 	free(snapshot->threads);
-	*snapshot = (struct snapshot){ 0 };
+	*snapshot = (struct snapshot){0};
 }
 
 /* Room for one more item in an array. 0 or -ENOMEM. */
@@ -40,7 +40,7 @@ static int cell_add(struct snapshot *snapshot, const struct tsn_cell_key *key,
 
 	if (!err)
 		snapshot->cells[snapshot->cell_count++] =
-			(struct snapshot_cell){ .key = *key, .cell = *cell };
+			(struct snapshot_cell){.key = *key, .cell = *cell};
 	return err;
 }
 
@@ -102,8 +102,8 @@ int snapshot__read_cells(struct snapshot *snapshot, const struct engine *engine)
 
 int snapshot__read_threads(struct snapshot *snapshot, const struct engine *engine)
 {
-	return map_walk(engine->threads_fd, sizeof(uint32_t), sizeof(struct tsn_thread), take_thread,
-			snapshot);
+	return map_walk(engine->threads_fd, sizeof(uint32_t), sizeof(struct tsn_thread),
+			take_thread, snapshot);
 }
 
 /* ---- closing ---- */
@@ -125,7 +125,7 @@ static int wait_close(struct snapshot *snapshot, struct tsn_thread *thread, uint
 		.coarse = thread->coarse,
 	};
 	uint64_t total = span(thread->since, end, start_ns), first = total;
-	struct tsn_cell part = { 0 };
+	struct tsn_cell part = {0};
 
 	if (!total)
 		return 0;
@@ -156,7 +156,8 @@ int snapshot__close(struct snapshot *snapshot, size_t first, uint64_t start_ns, 
 		uint64_t runs_from = thread->since;
 
 		if (thread->state == TSN_THREAD_WAITING) {
-			/* A tick may have found it running since; then only its first part was waiting. */
+			/* A tick may have found it running since; then only its first part was
+			 * waiting. */
 			runs_from = thread->tick_seen ? thread->tick_seen : stop_ns;
 			if (wait_close(snapshot, thread, runs_from, start_ns, lost_wait_ns))
 				return -ENOMEM;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot - copies of the BPF maps, and the closing of what was still under way when the session ended.
+ * snapshot - copies of the BPF maps, and the closing of what was still under way when the session
+ * ended.
  */
 #ifndef TICKSNICK_SNAPSHOT_H
 #define TICKSNICK_SNAPSHOT_H
@@ -22,7 +23,8 @@ struct snapshot {
 	size_t thread_count, thread_capacity;
 };
 
-void snapshot__free(struct snapshot *snapshot); /* what it holds; the struct is the caller's, zeroed before first use */
+void snapshot__free(struct snapshot *snapshot); /* what it holds; the struct is the caller's, zeroed
+						   before first use */
 
 /* Replaces the cells. 0 or a negative errno. */
 int snapshot__read_cells(struct snapshot *snapshot, const struct engine *engine);
@@ -34,8 +36,9 @@ int snapshot__read_threads(struct snapshot *snapshot, const struct engine *engin
 int snapshot__add_thread(struct snapshot *snapshot, const struct tsn_thread *thread);
 
 /*
- * Charges the interval that each thread from index first on is in, up to stop_ns, to the thread and to its cell, and brings
- * since to stop_ns. Waiting of threads whose label was not known is added to *lost_wait_ns. 0 or -ENOMEM.
+ * Charges the interval that each thread from index first on is in, up to stop_ns, to the thread and
+ * to its cell, and brings since to stop_ns. Waiting of threads whose label was not known is added
+ * to *lost_wait_ns. 0 or -ENOMEM.
  */
 int snapshot__close(struct snapshot *snapshot, size_t first, uint64_t start_ns, uint64_t stop_ns,
 		    uint64_t *lost_wait_ns);

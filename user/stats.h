@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats - the distributions and intervals behind every bound. Pure: no kernel, no clock, no allocation.
+ * stats - the distributions and intervals behind every bound. Pure: no kernel, no clock, no
+ * allocation.
  */
 #ifndef TICKSNICK_STATS_H
 #define TICKSNICK_STATS_H
@@ -11,7 +12,8 @@ struct interval {
 	double lo, hi;
 };
 
-/* I_x(a, b), the regularised incomplete beta function; a, b > 0, 0 <= x <= 1. NaN outside. Relative error below 1e-10. */
+/* I_x(a, b), the regularised incomplete beta function; a, b > 0, 0 <= x <= 1. NaN outside. Relative
+ * error below 1e-10. */
 double stats__beta_inc(double a, double b, double x);
 
 /* The x at which I_x(a, b) = p; 0 <= p <= 1. */
@@ -24,17 +26,20 @@ double stats__t_quantile(double df, double p);
 double stats__normal_quantile(double p);
 
 /*
- * Clopper-Pearson: the exact two-sided interval of a proportion, each side at alpha / 2. hits and trials may be effective,
- * so not integers; 0 <= hits <= trials, trials > 0; with no trials it is [0, 1].
+ * Clopper-Pearson: the exact two-sided interval of a proportion, each side at alpha / 2. hits and
+ * trials may be effective, so not integers; 0 <= hits <= trials, trials > 0; with no trials it is
+ * [0, 1].
  */
 struct interval stats__binomial_interval(double hits, double trials, double alpha);
 
 /*
- * Batch means of a ratio: sum(part) / sum(whole) over n windows, two-sided at alpha, by the t-distribution with n - 1 degrees of
- * freedom on the residuals part[k] - ratio * whole[k]; sees autocorrelation between ticks of one window and drift between
- * windows. Windows with whole = 0 are not counted. With fewer than two windows, or no whole, it is [0, 1]. Clipped to [0, 1].
+ * Batch means of a ratio: sum(part) / sum(whole) over n windows, two-sided at alpha, by the
+ * t-distribution with n - 1 degrees of freedom on the residuals part[k] - ratio * whole[k]; sees
+ * autocorrelation between ticks of one window and drift between windows. Windows with whole = 0 are
+ * not counted. With fewer than two windows, or no whole, it is [0, 1]. Clipped to [0, 1].
  */
-struct interval stats__ratio_interval(const double *part, const double *whole, size_t n, double alpha);
+struct interval stats__ratio_interval(const double *part, const double *whole, size_t n,
+				      double alpha);
 
 /*
  * The variance of that ratio by the same batch means. NaN with fewer than two windows.

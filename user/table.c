@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define USER_MAX      (1ULL << 56) /* no user address is beyond, on x86-64 (5 levels) and arm64 (52 bits) */
-#define CHUNK_SLOTS   64
-#define READ_TRIES    5
+#define USER_MAX \
+	(1ULL << 56) /* no user address is beyond, on x86-64 (5 levels) and arm64 (52 bits) */
+#define CHUNK_SLOTS 64
+#define READ_TRIES  5
 
 static bool range_fits(uint64_t address, uint64_t stride, uint64_t count)
 {
@@ -18,15 +19,16 @@ static bool range_fits(uint64_t address, uint64_t stride, uint64_t count)
 static bool descriptor_fits(const struct tsn_process *p)
 {
 	return p->slots_max && p->slots_max <= TSN_SLOTS_MAX && p->slots_used <= p->slots_max &&
-	       p->slot_stride == TSN_SLOT_STRIDE && p->labels_max && p->labels_max <= TSN_LABELS_MAX &&
-	       p->labels_count && p->labels_count <= p->labels_max &&
-	       p->label_stride == sizeof(struct tsn_label) &&
+	       p->slot_stride == TSN_SLOT_STRIDE && p->labels_max &&
+	       p->labels_max <= TSN_LABELS_MAX && p->labels_count &&
+	       p->labels_count <= p->labels_max && p->label_stride == sizeof(struct tsn_label) &&
 	       range_fits(p->slots, p->slot_stride, p->slots_max) &&
 	       range_fits(p->labels, p->label_stride, p->labels_max) &&
 	       range_fits(p->retired, sizeof(uint64_t), p->labels_max);
 }
 
-static int descriptor_read(const struct remote *remote, uint64_t address, struct tsn_process *process)
+static int descriptor_read(const struct remote *remote, uint64_t address,
+			   struct tsn_process *process)
 {
 	int err = remote__read(remote, address, process, sizeof(*process));
 
@@ -104,8 +106,8 @@ int table__refresh(struct table *table, const struct remote *remote)
 		if (err)
 			return err;
 		for (i = 0; i < n; i++)
-			table->distrusted += !label_take(&table->labels[first + i], &entries[i],
-							 first + i);
+			table->distrusted +=
+				!label_take(&table->labels[first + i], &entries[i], first + i);
 		table->label_count += n;
 	}
 	return 0;
@@ -158,9 +160,9 @@ static int calls_try(struct table *table, const struct remote *remote, struct ta
 		return err;
 	return table->process.folds_begun == table->process.folds_done &&
 			       after.folds_begun == table->process.folds_begun &&
-			       after.slots_used == table->process.slots_used ?
-		       0 :
-		       -EAGAIN;
+			       after.slots_used == table->process.slots_used
+		       ? 0
+		       : -EAGAIN;
 }
 
 int table__read_calls(struct table *table, const struct remote *remote, struct table_calls *calls)
@@ -187,7 +189,8 @@ int table__read_heads(const struct table *table, const struct remote *remote,
 
 	if (!read)
 		return -ENOMEM;
-	err = remote__gather(remote, table->process.slots, TSN_SLOT_STRIDE, sizeof(*read), used, read);
+	err = remote__gather(remote, table->process.slots, TSN_SLOT_STRIDE, sizeof(*read), used,
+			     read);
 	if (err) {
 		free(read);
 		return err;

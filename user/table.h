@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table - what a process publishes: its descriptor, its label names, the calls of its threads. Reads through struct remote and
- * believes nothing it has not checked against the ABI's own limits.
+ * table - what a process publishes: its descriptor, its label names, the calls of its threads.
+ * Reads through struct remote and believes nothing it has not checked against the ABI's own limits.
  */
 #ifndef TICKSNICK_TABLE_H
 #define TICKSNICK_TABLE_H
@@ -31,24 +31,27 @@ struct table {
 };
 
 /*
- * Reads the descriptor at address, or at the leader's address it names. pid: what the process calls itself. 0; -EAGAIN: nothing is
- * registered yet; -EINVAL: it is not a descriptor of this ABI, or contradicts itself; -ESTALE: it is that of another
- * process (a fork that bypassed the handlers); else what reading failed with. Does not touch labels unless it succeeds.
+ * Reads the descriptor at address, or at the leader's address it names. pid: what the process calls
+ * itself. 0; -EAGAIN: nothing is registered yet; -EINVAL: it is not a descriptor of this ABI, or
+ * contradicts itself; -ESTALE: it is that of another process (a fork that bypassed the handlers);
+ * else what reading failed with. Does not touch labels unless it succeeds.
  */
 int table__open(struct table *table, const struct remote *remote, uint64_t address, uint32_t pid);
 
 /* Reads the descriptor again and the labels that came since. 0 or a negative errno. */
 int table__refresh(struct table *table, const struct remote *remote);
 
-/* Calls by label id, retired ones and those in slots, and in how many slots a label was called (callers may be NULL). */
+/* Calls by label id, retired ones and those in slots, and in how many slots a label was called
+ * (callers may be NULL). */
 struct table_calls {
 	uint64_t calls[TSN_LABELS_MAX];
 	uint32_t callers[TSN_LABELS_MAX];
 };
 
 /*
- * Reads them. -EAGAIN: threads kept exiting while they were read, so the sums may count a thread's calls twice or not at all;
- * they are the best there is. Else 0 or a negative errno, and *calls is untouched.
+ * Reads them. -EAGAIN: threads kept exiting while they were read, so the sums may count a thread's
+ * calls twice or not at all; they are the best there is. Else 0 or a negative errno, and *calls is
+ * untouched.
  */
 int table__read_calls(struct table *table, const struct remote *remote, struct table_calls *calls);
 

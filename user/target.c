@@ -39,9 +39,9 @@ int target__open(pid_t pid, struct target **opened, char error[TARGET_ERROR_SIZE
 
 	if (err || status.state == 'X' || status.state == 'Z') {
 		snprintf(error, TARGET_ERROR_SIZE,
-			 err == -EACCES || err == -EPERM ? "not allowed to look at process %d" :
-			 err				 ? "there is no process %d" :
-							   "process %d has ended already",
+			 err == -EACCES || err == -EPERM ? "not allowed to look at process %d"
+			 : err				 ? "there is no process %d"
+							 : "process %d has ended already",
 			 pid);
 		return err == -EACCES || err == -EPERM ? err : -ESRCH;
 	}
@@ -100,7 +100,8 @@ int target__locate(struct target *target)
 		if (image__find_descriptor(&target->remote, bases.base[i], &address))
 			continue;
 		err = table__open(&target->table, &target->remote, address, target->own_pid);
-		/* Another module may hold the table; of the reasons, "not yet" is the most hopeful. */
+		/* Another module may hold the table; of the reasons, "not yet" is the most hopeful.
+		 */
 		if (!err || err == -EAGAIN || best == -ENOENT)
 			best = err == -EINVAL ? -EPROTONOSUPPORT : err;
 	}
@@ -117,7 +118,7 @@ void target__forget(struct target *target)
 
 bool target__gone(const struct target *target)
 {
-	struct pollfd watched = { .fd = target->pidfd, .events = POLLIN };
+	struct pollfd watched = {.fd = target->pidfd, .events = POLLIN};
 
 	return poll(&watched, 1, 0) > 0;
 }

@@ -15,7 +15,7 @@
 
 struct target {
 	pid_t pid;
-	pid_t thread_id; /* what the user gave, where that was a thread of the process; else 0 */
+	pid_t thread_id;  /* what the user gave, where that was a thread of the process; else 0 */
 	uint32_t own_pid; /* what the process calls itself, in its own pid namespace */
 	int pidfd;
 	char *comm;
@@ -27,16 +27,18 @@ struct target {
 };
 
 /*
- * Opens process pid; the id of a thread is resolved to its process. Returns 0 or a negative errno (-ESRCH: no such process; -EPERM,
- * -EACCES) and puts one sentence into error. The caller frees *target.
+ * Opens process pid; the id of a thread is resolved to its process. Returns 0 or a negative errno
+ * (-ESRCH: no such process; -EPERM, -EACCES) and puts one sentence into error. The caller frees
+ * *target.
  */
 int target__open(pid_t pid, struct target **target, char error[TARGET_ERROR_SIZE]);
 void target__free(struct target *target); /* NULL is fine */
 
 /*
- * Looks for the slot table. 0: found, or found before. -EAGAIN: a module has the note, but nothing is registered yet. -ENOENT: no
- * module has it. -EPROTONOSUPPORT: it is of another ABI or contradicts itself. -ESTALE: it belongs to the process this one was
- * forked from. Else what reading failed with.
+ * Looks for the slot table. 0: found, or found before. -EAGAIN: a module has the note, but nothing
+ * is registered yet. -ENOENT: no module has it. -EPROTONOSUPPORT: it is of another ABI or
+ * contradicts itself. -ESTALE: it belongs to the process this one was forked from. Else what
+ * reading failed with.
  */
 int target__locate(struct target *target);
 

@@ -133,9 +133,9 @@ void timer__free(struct timer *timer)
 static uint64_t ticks_of(const struct timer_cpu *cpu, uint64_t now_ns)
 {
 	/* Each redraw starts the countdown anew, so a slice holds whole periods only. */
-	return cpu->changed_ns && now_ns > cpu->changed_ns ?
-		       (now_ns - cpu->changed_ns) / cpu->period_ns :
-		       0;
+	return cpu->changed_ns && now_ns > cpu->changed_ns
+		       ? (now_ns - cpu->changed_ns) / cpu->period_ns
+		       : 0;
 }
 
 void timer__redraw(struct timer *timer, uint64_t now_ns)

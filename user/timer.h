@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timer - the perf timer of every CPU that fires the tick program, and the redraw of its period, which keeps any workload from
- * running in lockstep with it.
+ * timer - the perf timer of every CPU that fires the tick program, and the redraw of its period,
+ * which keeps any workload from running in lockstep with it.
  */
 #ifndef TICKSNICK_TIMER_H
 #define TICKSNICK_TIMER_H
@@ -16,8 +16,8 @@ struct bpf_program;
 struct timer;
 
 /*
- * Opens a cpu-clock event on every online CPU, attaches the program and starts it; cpus is the shared array, by CPU. frequency_hz
- * > 0. 0 or a negative errno (-EACCES, -EPERM: not allowed).
+ * Opens a cpu-clock event on every online CPU, attaches the program and starts it; cpus is the
+ * shared array, by CPU. frequency_hz > 0. 0 or a negative errno (-EACCES, -EPERM: not allowed).
  */
 int timer__new(struct bpf_program *program, struct tsn_cpu *cpus, double frequency_hz,
 	       struct timer **timer);

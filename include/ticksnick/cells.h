@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cells.h - what the BPF programs and the recorder share: map keys and values, and the control block. Not installed.
+ * cells.h - what the BPF programs and the recorder share: map keys and values, and the control
+ * block. Not installed.
  *
- * All times are CLOCK_MONOTONIC ns (bpf_ktime_get_ns). Layouts are fixed: both sides compile this file.
+ * All times are CLOCK_MONOTONIC ns (bpf_ktime_get_ns). Layouts are fixed: both sides compile this
+ * file.
  */
 #ifndef TICKSNICK_CELLS_H
 #define TICKSNICK_CELLS_H
 
 #include "slot.h"
 
-#define TSN_TARGETS_MAX 64    /* processes of one session */
-#define TSN_THREADS_MAX 16384 /* threads with a record at once */
-#define TSN_CELLS_MAX	16384
-#define TSN_CPUS_MAX	512
+#define TSN_TARGETS_MAX	 64    /* processes of one session */
+#define TSN_THREADS_MAX	 16384 /* threads with a record at once */
+#define TSN_CELLS_MAX	 16384
+#define TSN_CPUS_MAX	 512
 #define TSN_FILTER_WORDS 1024 /* one bit per tgid modulo 65536 */
-#define TSN_GLANCE_MAX	8     /* running threads up to which every tick takes a glance */
-#define TSN_TIMED_EVERY 64    /* one run in so many measures itself */
+#define TSN_GLANCE_MAX	 8    /* running threads up to which every tick takes a glance */
+#define TSN_TIMED_EVERY	 64   /* one run in so many measures itself */
 
 /* One accumulator: process, labels. */
 struct tsn_cell_key {
@@ -34,16 +36,19 @@ struct tsn_cell {
 	TSN_U64 runnable_ns;
 	TSN_U64 blocked_ns;
 	TSN_U64 io_ns;
-	TSN_U64 elapsed_on_ns; /* sum of period / R over ticks that found no thread inside and off the CPU */
-	TSN_U64 long_hits;     /* ticks that found the execution of the thread's previous tick still going on */
+	TSN_U64 elapsed_on_ns; /* sum of period / R over ticks that found no thread inside and off
+				  the CPU */
+	TSN_U64 long_hits;     /* ticks that found the execution of the thread's previous tick still
+				  going on */
 	TSN_U64 glances;
 	TSN_U64 glances_shared; /* glances that found another thread inside */
 };
 TSN_ASSERT_SIZE(struct tsn_cell, 88);
 
 /*
- * S(l): threads that are off the CPU inside a label, and the exact time with S > 0. off_ns takes -now at each step 0 -> 1
- * and +now at each step 1 -> 0, so a reader adds "now" while outside > 0; no lock is needed.
+ * S(l): threads that are off the CPU inside a label, and the exact time with S > 0. off_ns takes
+ * -now at each step 0 -> 1 and +now at each step 1 -> 0, so a reader adds "now" while outside > 0;
+ * no lock is needed.
  */
 struct tsn_presence {
 	TSN_S64 outside;
@@ -89,7 +94,8 @@ struct tsn_thread {
 	TSN_U64 io_ns;
 	TSN_U64 hits;
 	TSN_U64 tick_count; /* calls of tick_fine at the previous tick */
-	TSN_U64 tick_seen;  /* first tick that found it running in an interval taken for waiting; 0: none */
+	TSN_U64 tick_seen;  /* first tick that found it running in an interval taken for waiting; 0:
+			       none */
 	TSN_U32 tick_fine;  /* label of the previous tick of this thread; 0: none */
 	TSN_U32 unknown;    /* 1: the labels could not be read at the latest switch-out */
 	char comm[16];
@@ -118,26 +124,30 @@ struct tsn_target {
 	TSN_U64 exited_hits;
 	TSN_U64 weight_square_sum; /* sum over hits of (weight >> 10) squared */
 	TSN_U32 final_slots;	   /* threads whose calls final_calls holds */
-	TSN_U32 calls_final;	   /* 1: final_calls holds the retired ones too and is complete; 2: some could not be read */
+	TSN_U32 calls_final; /* 1: final_calls holds the retired ones too and is complete; 2: some
+				could not be read */
 };
 TSN_ASSERT_SIZE(struct tsn_target, 136);
 
 /*
- * One CPU: its timer, what runs there (so that a glance from another CPU finds it), and the cost of the programs on it. The
- * recorder writes the first two fields, the programs the rest, each on its own CPU.
+ * One CPU: its timer, what runs there (so that a glance from another CPU finds it), and the cost of
+ * the programs on it. The recorder writes the first two fields, the programs the rest, each on its
+ * own CPU.
  */
 struct tsn_cpu {
 	TSN_U64 period_ns;
 	TSN_U64 changed_ns; /* when period_ns was last redrawn */
 	TSN_U64 tick_ns;    /* latest tick */
 	TSN_U64 ticks;
-	TSN_U64 task; /* kernel address of what runs; only ever read through bpf_probe_read_kernel */
+	TSN_U64 task; /* kernel address of what runs; only ever read through bpf_probe_read_kernel
+		       */
 	TSN_U64 slot; /* when last read; 0: not known */
 	TSN_U32 tgid; /* 0: nothing of a target runs here */
 	TSN_U32 tid;
 	TSN_U32 ns_tid;
 	TSN_U32 reserved;
-	TSN_U64 tick_runs; /* ticks on a thread of a target; one in TSN_TIMED_EVERY measures itself */
+	TSN_U64 tick_runs; /* ticks on a thread of a target; one in TSN_TIMED_EVERY measures itself
+			    */
 	TSN_U64 tick_timed;
 	TSN_U64 tick_timed_ns;
 	TSN_U64 switch_runs; /* switches with a thread of a target on either side; likewise */

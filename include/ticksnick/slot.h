@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slot.h - the slot ABI, version 1: what an application publishes about the labels its threads are in.
+ * slot.h - the slot ABI, version 1: what an application publishes about the labels its threads are
+ * in.
  *
- * Three sides read this file: the application (through ticksnick.h), the BPF programs and the recorder. It holds
- * fixed-width types only, every size is asserted, and numbers are append-only: a field keeps its offset and meaning for as
- * long as TSN_ABI_VERSION stays the same.
+ * Three sides read this file: the application (through ticksnick.h), the BPF programs and the
+ * recorder. It holds fixed-width types only, every size is asserted, and numbers are append-only: a
+ * field keeps its offset and meaning for as long as TSN_ABI_VERSION stays the same.
  *
  * Memory of one process:
  *
- *   struct tsn_process   one per module (executable or shared object), found through an ELF note; exactly one of them, the
- *                        leader's, is TSN_STATE_READY, the others say where it is (leader)
- *   struct tsn_slot[]    one per registered thread, TSN_SLOT_STRIDE bytes apart, in one lazily committed mapping
- *   struct tsn_label[]   names by id; id 0 is "no label"
- *   uint64_t retired[]   calls of threads that are gone, by label id
+ *   struct tsn_process   one per module (executable or shared object), found through an ELF note;
+ * exactly one of them, the leader's, is TSN_STATE_READY, the others say where it is (leader) struct
+ * tsn_slot[]    one per registered thread, TSN_SLOT_STRIDE bytes apart, in one lazily committed
+ * mapping struct tsn_label[]   names by id; id 0 is "no label" uint64_t retired[]   calls of
+ * threads that are gone, by label id
  */
 #ifndef TICKSNICK_SLOT_H
 #define TICKSNICK_SLOT_H
@@ -35,15 +36,16 @@
 #endif
 
 #define TSN_ABI_VERSION 1
-#define TSN_MAGIC 0x314b434e534b4354ULL /* "TCKSNCK1", little endian */
-#define TSN_NOTE_OWNER "ticksnick"	/* ELF note; its descriptor is one signed 64-bit offset, ... */
-#define TSN_NOTE_TYPE 1			/* ... from the descriptor's own address to the module's struct tsn_process */
+#define TSN_MAGIC	0x314b434e534b4354ULL /* "TCKSNCK1", little endian */
+#define TSN_NOTE_OWNER	"ticksnick" /* ELF note; its descriptor is one signed 64-bit offset, ... */
+#define TSN_NOTE_TYPE \
+	1 /* ... from the descriptor's own address to the module's struct tsn_process */
 
-#define TSN_SLOTS_MAX 4096   /* threads alive at once */
-#define TSN_LABELS_MAX 1024  /* label ids, 0 included */
-#define TSN_NAME_SIZE 64     /* bytes of a name, its NUL included */
-#define TSN_STACK_MAX 64     /* enter/exit pairs open in one thread */
-#define TSN_MODULES_MAX 16   /* modules of one process that cache a thread's slot */
+#define TSN_SLOTS_MAX	 4096 /* threads alive at once */
+#define TSN_LABELS_MAX	 1024 /* label ids, 0 included */
+#define TSN_NAME_SIZE	 64   /* bytes of a name, its NUL included */
+#define TSN_STACK_MAX	 64   /* enter/exit pairs open in one thread */
+#define TSN_MODULES_MAX	 16   /* modules of one process that cache a thread's slot */
 #define TSN_CONTEXTS_MAX 4096
 
 /* What a label is; struct tsn_label.kind. */
@@ -63,13 +65,15 @@ enum tsn_state {
 
 /* Index of struct tsn_process.violations. */
 enum tsn_violation_kind {
-	TSN_VIOLATION_LEAK = 0,		/* a label was still open at tsn_expect_balanced() */
-	TSN_VIOLATION_MISMATCH = 1,	/* tsn_exit() closed a label that was not the innermost open one */
-	TSN_VIOLATION_DEPTH = 2,	/* more than TSN_STACK_MAX pairs open: the label was not set */
-	TSN_VIOLATION_SLOTS_FULL = 3,	/* a thread found no free slot */
-	TSN_VIOLATION_LABELS_FULL = 4,	/* a registration found no free id */
-	TSN_VIOLATION_INDEX = 5,	/* tsn_at() was given an index outside its family */
-	TSN_VIOLATION_TLS = 6,		/* the slot pointer is not at tls_offset in some thread (dynamic TLS) */
+	TSN_VIOLATION_LEAK = 0, /* a label was still open at tsn_expect_balanced() */
+	TSN_VIOLATION_MISMATCH =
+		1,		 /* tsn_exit() closed a label that was not the innermost open one */
+	TSN_VIOLATION_DEPTH = 2, /* more than TSN_STACK_MAX pairs open: the label was not set */
+	TSN_VIOLATION_SLOTS_FULL = 3,  /* a thread found no free slot */
+	TSN_VIOLATION_LABELS_FULL = 4, /* a registration found no free id */
+	TSN_VIOLATION_INDEX = 5,       /* tsn_at() was given an index outside its family */
+	TSN_VIOLATION_TLS =
+		6, /* the slot pointer is not at tls_offset in some thread (dynamic TLS) */
 	TSN_VIOLATION_KINDS = 16,
 };
 
@@ -77,8 +81,9 @@ enum tsn_violation_kind {
 #define TSN_SLOT_CLAIMED 1u /* between claim and release */
 
 /*
- * The 64 bytes that the kernel side reads. Written by the owner thread only, with relaxed stores; the reader interrupts the
- * owner or finds it off the CPU, so program order is all the order there is and all that is needed.
+ * The 64 bytes that the kernel side reads. Written by the owner thread only, with relaxed stores;
+ * the reader interrupts the owner or finds it off the CPU, so program order is all the order there
+ * is and all that is needed.
  */
 struct tsn_slot {
 	/* The two labels the thread is in now, one aligned word that is read at once. 0: none. */
@@ -103,15 +108,17 @@ TSN_ASSERT_SIZE(struct tsn_frame, 8);
 /* A whole slot. Only the head and counts[] are for readers; the rest is the application's own. */
 struct tsn_slot_full {
 	struct tsn_slot head;
-	TSN_U64 counts[TSN_LABELS_MAX];		/* calls by label id, since the claim */
-	struct tsn_frame stack[TSN_STACK_MAX];	/* of enter/exit pairs */
-	TSN_U64 references[TSN_MODULES_MAX];	/* addresses of the thread-local pointers to this slot, one per module */
+	TSN_U64 counts[TSN_LABELS_MAX];	       /* calls by label id, since the claim */
+	struct tsn_frame stack[TSN_STACK_MAX]; /* of enter/exit pairs */
+	TSN_U64 references[TSN_MODULES_MAX]; /* addresses of the thread-local pointers to this slot,
+						one per module */
 };
-#define TSN_SLOT_STRIDE 8896
+#define TSN_SLOT_STRIDE	       8896
 #define TSN_SLOT_COUNTS_OFFSET 64
 TSN_ASSERT_SIZE(struct tsn_slot_full, TSN_SLOT_STRIDE);
 
-/* A registered name. A family of arity n fills n consecutive entries that differ in nothing but their id. */
+/* A registered name. A family of arity n fills n consecutive entries that differ in nothing but
+ * their id. */
 struct tsn_label {
 	TSN_U32 kind;  /* enum tsn_kind */
 	TSN_U32 base;  /* id of the family's row 0; the label's own id where it is no family */
@@ -129,16 +136,17 @@ struct tsn_violation {
 TSN_ASSERT_SIZE(struct tsn_violation, 16);
 
 /*
- * The process descriptor. Addresses are of the process itself. A reader trusts it only if magic, version and size fit, state
- * is TSN_STATE_READY and pid is the process's own (a fork that bypassed pthread_atfork leaves its parent's).
+ * The process descriptor. Addresses are of the process itself. A reader trusts it only if magic,
+ * version and size fit, state is TSN_STATE_READY and pid is the process's own (a fork that bypassed
+ * pthread_atfork leaves its parent's).
  */
 struct tsn_process {
 	TSN_U64 magic;
 	TSN_U32 version;
-	TSN_U32 size;	    /* sizeof(struct tsn_process) */
-	TSN_U32 state;	    /* enum tsn_state; written last */
-	TSN_U32 pid;	    /* in the process's own pid namespace */
-	TSN_U64 leader;	    /* address of the leader's descriptor, where this module is a follower */
+	TSN_U32 size;	/* sizeof(struct tsn_process) */
+	TSN_U32 state;	/* enum tsn_state; written last */
+	TSN_U32 pid;	/* in the process's own pid namespace */
+	TSN_U64 leader; /* address of the leader's descriptor, where this module is a follower */
 	TSN_S64 tls_offset; /* of the leader's slot pointer from the thread pointer, bytes */
 
 	TSN_U64 slots; /* struct tsn_slot_full[slots_max] */
@@ -156,7 +164,8 @@ struct tsn_process {
 	TSN_U32 context_stride;
 
 	TSN_U64 retired; /* uint64_t[labels_max] */
-	/* A thread's counts are being folded into retired while these differ; neither moves otherwise. */
+	/* A thread's counts are being folded into retired while these differ; neither moves
+	 * otherwise. */
 	TSN_U64 folds_begun;
 	TSN_U64 folds_done;
 

@@ -36,11 +36,13 @@ int main(int argc, char **argv)
 {
 	int (*run)(unsigned, unsigned), (*print)(void);
 	uint32_t (*counted)(unsigned);
+	unsigned (*references)(void);
 	void *plugin;
 
 	if (argc != 4 || !(plugin = load(argv[1])))
 		return 1;
 	*(void **)&run = dlsym(plugin, "subject_run");
+	*(void **)&references = dlsym(plugin, "subject_references");
 	if (run(11, SUBJECT_MS / 2))
 		return 1;
 	dlclose(plugin);
@@ -54,6 +56,11 @@ int main(int argc, char **argv)
 #ifdef __GLIBC__
 	if (!loaded(argv[1]) || loaded(argv[2])) {
 		fprintf(stderr, "host: the leader must stay, a follower must go\n");
+		return 1;
+	}
+	/* The leader's code is still there: it knows that the follower's variables are gone. */
+	if (references() != 0) {
+		fprintf(stderr, "host: an unloaded module is still referred to\n");
 		return 1;
 	}
 #endif

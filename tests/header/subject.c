@@ -84,21 +84,28 @@ static int count_module(struct tsn_elf_module *module, size_t size, void *data)
 	return 0;
 }
 
-int subject_print(void)
+unsigned subject_references(void)
 {
-	struct census census = {0, 0};
-	unsigned i, references = 0;
 	struct tsn_slot_full *slot;
+	unsigned i, references = 0;
 
-	tsn_dl_iterate_phdr(count_module, &census);
-	EXPECT(inspect__process());
 	{
 		TSN_SCOPE_N(counted, 0);
 		slot = tsn_thread.slot;
 	}
-	EXPECT(slot);
-	for (i = 0; i < TSN_MODULES_MAX; i++)
+	for (i = 0; slot && i < TSN_MODULES_MAX; i++)
 		references += slot->references[i] != 0;
+	return references;
+}
+
+int subject_print(void)
+{
+	struct census census = {0, 0};
+	unsigned references;
+
+	tsn_dl_iterate_phdr(count_module, &census);
+	EXPECT(inspect__process());
+	references = subject_references();
 	printf("big %llu\n", (unsigned long long)inspect__calls(big.id));
 	printf("small %llu\n", (unsigned long long)inspect__calls(small.id));
 	printf("counted %llu\n", (unsigned long long)inspect__calls(counted.id));

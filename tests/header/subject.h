@@ -24,6 +24,9 @@ uint32_t subject_counted(unsigned calls);
 /* Runs for ms and makes calls calls of "counted". 0, or 1 and a line on stderr. */
 int subject_run(unsigned calls, unsigned ms);
 
+/* Modules that keep the calling thread's slot, the leader aside. */
+unsigned subject_references(void);
+
 /* Prints "LABEL CALLS" lines and "tables N followers N references N" of the process. 0 if counted is SUBJECT_CALLS. */
 int subject_print(void);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Kernel tests: each records a program whose truth is known. They load BPF, so they need root; where that is not to be had they are
- * skipped loudly, and in CI (CI=true) fail.
+ * Kernel tests: each records a program whose truth is known. They load BPF, so they need root;
+ * where that is not to be had they are skipped loudly, and in CI (CI=true) fail.
  */
 #include <check.h>
 #include <stdio.h>

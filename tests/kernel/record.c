@@ -123,13 +123,14 @@ static void run(struct recorded *recorded, struct words *words, const char *repo
 	pid = start(words, &output);
 	/* The recorder is quiet, so what is printed is the subject's. */
 	if (own[0])
-		own = (char[64]){ 0 };
+		own = (char[64]){0};
 	read_output(output, own, own == recorded->output ? sizeof(recorded->output) : 64, NULL);
 	close(output);
 	recorded->status = wait_for(pid);
 	err = report__read(report, &recorded->profile, reason);
 	unlink(report);
-	ck_assert_msg(!err, "no report (the recorder exited with %d): %s", recorded->status, reason);
+	ck_assert_msg(!err, "no report (the recorder exited with %d): %s", recorded->status,
+		      reason);
 	record__check_identity(recorded->profile);
 }
 
@@ -153,7 +154,7 @@ static void recorder_words(struct words *words, const char *options, const char 
 void record__command(struct recorded *recorded, const char *options, const char *subject,
 		     const char *arguments)
 {
-	struct words words = { .count = 0 };
+	struct words words = {.count = 0};
 	char report[64];
 
 	memset(recorded, 0, sizeof(*recorded));
@@ -169,7 +170,7 @@ void record__command(struct recorded *recorded, const char *options, const char 
 void record__process(struct recorded *recorded, const char *options, const char *subject,
 		     const char *arguments)
 {
-	struct words words = { .count = 0 };
+	struct words words = {.count = 0};
 	char report[64];
 	int output;
 	pid_t pid;
@@ -233,7 +234,8 @@ void record__check_identity(const struct profile *profile)
 			     (double)t->blocked_ns + (double)t->io_ns;
 
 		ck_assert_msg(fabs(sum - (double)t->lifetime_ns) <= (double)t->lifetime_ns / 1000,
-			      "thread %d (%s): running + runnable + blocked + io = %.0f ns, lifetime %llu ns",
+			      "thread %d (%s): running + runnable + blocked + io = %.0f ns, "
+			      "lifetime %llu ns",
 			      t->tid, t->comm, sum, (unsigned long long)t->lifetime_ns);
 	}
 }

@@ -18,8 +18,9 @@ struct recorded {
 };
 
 /*
- * Runs "ticksnick record OPTIONS -- SUBJECT ARGUMENTS" (options and arguments are split at blanks). Aborts the test if there is no
- * report. Checks the identity of every thread (record__check_identity).
+ * Runs "ticksnick record OPTIONS -- SUBJECT ARGUMENTS" (options and arguments are split at blanks).
+ * Aborts the test if there is no report. Checks the identity of every thread
+ * (record__check_identity).
  */
 void record__command(struct recorded *recorded, const char *options, const char *subject,
 		     const char *arguments);

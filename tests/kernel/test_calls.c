@@ -7,7 +7,7 @@
 
 START_TEST(calls_are_exact_with_threads_that_exited_before_the_end)
 {
-	static const char *const lengths[] = { "0.3", "0.01", "1.3" };
+	static const char *const lengths[] = {"0.3", "0.01", "1.3"};
 	struct recorded run;
 
 	record__command(&run, "", "calls", lengths[_i]);

@@ -26,8 +26,8 @@ START_TEST(share_of_a_70_30_split_lies_in_its_bound_in_19_of_20_runs_and_within_
 		worst = fmax(worst, fabs(truth - seventy->share));
 		record__free(&run);
 	}
-	printf("split 70/30: inside its bound in %d of %d runs, within 1 pp in %d, worst %.2f pp\n", held,
-	       SPLIT_RUNS, near, worst * 100);
+	printf("split 70/30: inside its bound in %d of %d runs, within 1 pp in %d, worst %.2f pp\n",
+	       held, SPLIT_RUNS, near, worst * 100);
 	ck_assert_int_ge(held, SPLIT_RUNS - 1);
 	ck_assert_int_ge(near, SPLIT_RUNS - 1);
 }
@@ -62,8 +62,8 @@ Suite *share_suite(void)
 		       share_of_a_70_30_split_lies_in_its_bound_in_19_of_20_runs_and_within_1_pp);
 	suite_add_tcase(suite, split);
 	tcase_set_timeout(square, 30);
-	tcase_add_loop_test(square, a_label_in_lockstep_with_the_timer_reads_its_share_within_its_bound,
-			    0, 5);
+	tcase_add_loop_test(
+		square, a_label_in_lockstep_with_the_timer_reads_its_share_within_its_bound, 0, 5);
 	suite_add_tcase(suite, square);
 	return suite;
 }

@@ -78,7 +78,8 @@ START_TEST(running_time_is_the_threads_own_cpu_time_and_what_was_stolen)
 			running = (double)run.profile->threads[i].running_ns;
 	ck_assert_msg(!isnan(running), "no row for thread %d", tid);
 	stolen = (double)run.profile->totals.stolen_ns;
-	printf("burner: running %.1f ms, CPU time %.1f ms, stolen %.1f ms (all threads), %llu switches repaired\n",
+	printf("burner: running %.1f ms, CPU time %.1f ms, stolen %.1f ms (all threads), %llu "
+	       "switches repaired\n",
 	       running / 1e6, cpu / 1e6, stolen / 1e6,
 	       (unsigned long long)run.profile->losses.switch_missed);
 	ck_assert_double_ge(running, cpu * 0.998);
@@ -94,7 +95,8 @@ Suite *waiting_suite(void)
 
 	tcase_set_timeout(cases, 30);
 	tcase_add_test(cases, eight_sleepers_hold_eight_ninths_of_thread_time_all_of_it_blocked);
-	tcase_add_test(cases, four_spinners_on_one_cpu_run_a_quarter_and_wait_for_it_three_quarters);
+	tcase_add_test(cases,
+		       four_spinners_on_one_cpu_run_a_quarter_and_wait_for_it_three_quarters);
 	tcase_add_test(cases, a_critical_section_handed_over_between_cpus_has_one_thread_in_flight);
 	tcase_add_test(cases, running_time_is_the_threads_own_cpu_time_and_what_was_stolen);
 	suite_add_tcase(suite, cases);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * burner [SECONDS]: one thread spins, others of the process get in its way on the same CPUs. Prints the spinner's thread id and CPU
- * time by its own clock, read as its last act.
+ * burner [SECONDS]: one thread spins, others of the process get in its way on the same CPUs. Prints
+ * the spinner's thread id and CPU time by its own clock, read as its last act.
  */
 #include <sys/syscall.h>
 
@@ -24,7 +24,7 @@ static void *spinner(void *argument)
 /* Wakes and works in bursts, so that the spinner is preempted often and migrates. */
 static void *intruder(void *argument)
 {
-	struct timespec pause = { 0, 700000 + (long)(intptr_t)argument * 130000 };
+	struct timespec pause = {0, 700000 + (long)(intptr_t)argument * 130000};
 
 	while (subject_now() < end_ns) {
 		nanosleep(&pause, NULL);

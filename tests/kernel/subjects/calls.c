@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * calls [SECONDS]: 23 calls of one label: 9 by a thread that exits at once, 7 by one that exits in the middle, 4 by one that is still
- * there when the process ends, 3 by the main thread, the last of them as its last act.
+ * calls [SECONDS]: 23 calls of one label: 9 by a thread that exits at once, 7 by one that exits in
+ * the middle, 4 by one that is still there when the process ends, 3 by the main thread, the last of
+ * them as its last act.
  */
 #include "subject.h"
 

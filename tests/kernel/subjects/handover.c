@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * handover [SECONDS]: two threads on two CPUs pass a critical section back and forth; the label is set only while it is held, and
- * a stopwatch runs as long. Prints the time it was held.
+ * handover [SECONDS]: two threads on two CPUs pass a critical section back and forth; the label is
+ * set only while it is held, and a stopwatch runs as long. Prints the time it was held.
  */
 #include "subject.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * late [SECONDS]: has labelled nothing when it prints "ready 1"; a second later it registers a label by name and spends the rest of the
- * time in it.
+ * late [SECONDS]: has labelled nothing when it prints "ready 1"; a second later it registers a
+ * label by name and spends the rest of the time in it.
  */
 #include "subject.h"
 

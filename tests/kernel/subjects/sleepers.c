@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* sleepers: eight threads asleep in one label and one spinner in another, until killed. Prints "ready 1" when all are. */
+/* sleepers: eight threads asleep in one label and one spinner in another, until killed. Prints
+ * "ready 1" when all are. */
 #include "subject.h"
 
 TSN_FINE(asleep, "asleep");

@@ -34,7 +34,8 @@ int main(int argc, char **argv)
 	pthread_create(&other, NULL, work, spent[0]);
 	work(spent[1]);
 	pthread_join(other, NULL);
-	printf("seventy %.9f\n", (double)(spent[0][0] + spent[1][0]) /
-					 (double)(spent[0][0] + spent[0][1] + spent[1][0] + spent[1][1]));
+	printf("seventy %.9f\n",
+	       (double)(spent[0][0] + spent[1][0]) /
+		       (double)(spent[0][0] + spent[0][1] + spent[1][0] + spent[1][1]));
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * square [SECONDS]: a label that is on for 0.2 ms of every 1 ms on absolute time, another one for the rest. Prints the share by
- * stopwatch.
+ * square [SECONDS]: a label that is on for 0.2 ms of every 1 ms on absolute time, another one for
+ * the rest. Prints the share by stopwatch.
  */
 #include "subject.h"
 
@@ -10,7 +10,8 @@ TSN_FINE(off, "off");
 
 int main(int argc, char **argv)
 {
-	uint64_t now = subject_now(), end = now + subject_seconds(argc, argv, 1, 4), begin = now, on_ns = 0;
+	uint64_t now = subject_now(), end = now + subject_seconds(argc, argv, 1, 4), begin = now,
+		 on_ns = 0;
 	uint64_t period = now / 1000000 * 1000000, then;
 
 	while (now < end) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * subject - what the recorded programs with a known truth share. Each prints the truth as lines "key value" on standard output.
+ * subject - what the recorded programs with a known truth share. Each prints the truth as lines
+ * "key value" on standard output.
  */
 #ifndef TICKSNICK_TESTS_SUBJECT_H
 #define TICKSNICK_TESTS_SUBJECT_H
