@@ -71,6 +71,16 @@ host() {
 		"$@" $warn "$here/host.c" -o subject && echo "$PWD/plugin"{1..3}.so >args
 }
 
+# More labelled modules than TSN_MODULES_MAX.
+many_modules() {
+	local n
+	library plugin1.so "$@" "$here/subject_parts.c" || return 1
+	for n in {2..23}; do
+		cp plugin1.so plugin$n.so
+	done
+	"$@" $warn "$here/many_modules.c" -o subject && echo "$PWD/plugin"{1..23}.so >args
+}
+
 # Neither compiler nor linker keeps what nobody seems to use.
 sections="-ffunction-sections -fdata-sections -Wl,--gc-sections"
 one="tables 1 followers 0 references 0"
@@ -90,6 +100,7 @@ variant gcc-mixed-lto gcc mixed_program "$one" -O2 -flto $sections
 variant gcc-libraries gcc program_with_libraries "tables 1 followers 2 references 0" -O2
 variant gcc-libraries-hidden gcc program_with_libraries "tables 1 followers 2 references 0" -O2 $sections -flto
 variant gcc-plugins gcc host "tables 1 followers 1 references 1" -O2
+variant gcc-many-modules gcc many_modules "many modules" -O2
 variant clang-O0 clang c_program "$one" -O0
 variant clang-O3 clang c_program "$one" -O3
 variant clang-c11-strict clang c_program "$one" -O2 -std=c11 -pedantic
