@@ -9,7 +9,7 @@
 #include "kernel.h"
 #include <ticksnick/cells.h>
 
-/* tgid -> index of targets */
+/* tgid -> index of targets, for those that share a place in control.watched */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TSN_TARGETS_MAX);
@@ -89,14 +89,19 @@ static __always_inline void count(enum tsn_counter counter)
 /* The target that a process is, NULL if it is none. *index is its place in targets. */
 static __always_inline struct tsn_target *target_find(__u32 tgid, __u32 *index)
 {
+	__u64 entry = control.watched[tgid % TSN_WATCHED];
 	__u32 *found;
 
-	if (!(control.filter[tsn_filter_word(tgid)] & tsn_filter_bit(tgid)))
-		return NULL;
-	found = bpf_map_lookup_elem(&target_index, &tgid);
-	if (!found)
-		return NULL;
-	*index = *found;
+	if (entry == TSN_WATCHED_CROWDED) {
+		found = bpf_map_lookup_elem(&target_index, &tgid);
+		if (!found)
+			return NULL;
+		*index = *found;
+	} else {
+		if (entry >> 32 != tgid)
+			return NULL;
+		*index = (__u32)entry;
+	}
 	return bpf_map_lookup_elem(&targets, index);
 }
 

@@ -192,6 +192,8 @@ int engine__probe(char error[ENGINE_ERROR_SIZE])
 int engine__watch(struct engine *engine, pid_t tgid, uint32_t index)
 {
 	uint32_t key = (uint32_t)tgid;
+	uint64_t *place = &engine->control->watched[key % TSN_WATCHED];
+	uint64_t entry = *place;
 	int err;
 
 	engine->targets[index].tgid = key;
@@ -199,18 +201,9 @@ int engine__watch(struct engine *engine, pid_t tgid, uint32_t index)
 				  BPF_ANY);
 	if (err)
 		return -errno;
-	__atomic_fetch_or(&engine->control->filter[tsn_filter_word(key)], tsn_filter_bit(key),
-			  __ATOMIC_SEQ_CST);
+	entry = !entry || entry >> 32 == key ? tsn_watched_entry(key, index) : TSN_WATCHED_CROWDED;
+	__atomic_store_n(place, entry, __ATOMIC_SEQ_CST);
 	return 0;
-}
-
-void engine__unwatch(struct engine *engine, pid_t tgid)
-{
-	uint32_t key = (uint32_t)tgid;
-
-	/* The filter's bit stays: another target may share it, and a stray bit costs one look-up.
-	 */
-	bpf_map_delete_elem(bpf_map__fd(engine->programs->maps.target_index), &key);
 }
 
 int engine__start(struct engine *engine, uint64_t start_ns, double frequency_hz)

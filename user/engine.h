@@ -44,7 +44,6 @@ int engine__probe(char error[ENGINE_ERROR_SIZE]);
 
 /* From now on process tgid's threads are charged to targets[index]. 0 or a negative errno. */
 int engine__watch(struct engine *engine, pid_t tgid, uint32_t index);
-void engine__unwatch(struct engine *engine, pid_t tgid);
 
 /*
  * Makes the hooks live; what they see counts from start_ns on, which may lie ahead, and the timers

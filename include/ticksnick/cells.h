@@ -15,7 +15,7 @@
 #define TSN_THREADS_MAX	 16384 /* threads with a record at once */
 #define TSN_CELLS_MAX	 16384
 #define TSN_CPUS_MAX	 512
-#define TSN_FILTER_WORDS 1024 /* one bit per tgid modulo 65536 */
+#define TSN_WATCHED	 4096 /* power of two */
 #define TSN_GLANCE_MAX	 8    /* running threads up to which every tick takes a glance */
 #define TSN_TIMED_EVERY	 64   /* one run in so many measures itself */
 
@@ -180,18 +180,19 @@ enum tsn_counter {
 struct tsn_control {
 	TSN_U64 start_ns; /* the session begins; every interval is clipped to it */
 	TSN_U64 stop_ns;  /* not 0: the session is over and nothing is touched any more */
-	TSN_U64 filter[TSN_FILTER_WORDS];
+	/*
+	 * By tgid modulo TSN_WATCHED: tgid << 32 | index of the target, so that a switch of any other process is
+	 * told apart by one comparison. 0: no target here; TSN_WATCHED_CROWDED: several, see target_index.
+	 */
+	TSN_U64 watched[TSN_WATCHED];
 	TSN_U64 counters[TSN_COUNTERS];
 };
 
-static inline TSN_U32 tsn_filter_word(TSN_U32 tgid)
-{
-	return (tgid >> 6) & (TSN_FILTER_WORDS - 1);
-}
+#define TSN_WATCHED_CROWDED (~0ULL)
 
-static inline TSN_U64 tsn_filter_bit(TSN_U32 tgid)
+static inline TSN_U64 tsn_watched_entry(TSN_U32 tgid, TSN_U32 index)
 {
-	return 1ULL << (tgid & 63);
+	return (TSN_U64)tgid << 32 | index;
 }
 
 #endif
