@@ -46,12 +46,13 @@ static uint64_t hash_key(uint64_t key)
 	TSN_SCOPE(op_hash);
 	int i;
 
+	TSN_KEEP(key); /* the work must not begin before its label */
 	for (i = 0; i < 4; i++) {
 		key ^= key >> 33;
 		key *= 0xff51afd7ed558ccdULL;
 	}
-	TSN_KEEP(key);
-	return key ^ (key >> 33);
+	TSN_KEEP(key); /* nor end after it */
+	return key;
 }
 
 static struct entry *lookup(uint64_t key)
@@ -166,6 +167,8 @@ int main(int argc, char **argv)
 	pthread_t threads[3];
 	intptr_t i;
 
+	for (i = 0; i < 50000; i++)
+		insert((uint64_t)i);
 	for (i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, worker, (void *)(i + 1));
 	pthread_create(&threads[2], NULL, logger, NULL);

@@ -98,7 +98,7 @@ static __always_inline struct tsn_target *target_find(__u32 tgid, __u32 *index)
 			return NULL;
 		*index = *found;
 	} else {
-		if (entry >> 32 != tgid)
+		if (!entry || entry >> 32 != tgid) /* tgid 0 is the idle task */
 			return NULL;
 		*index = (__u32)entry;
 	}
