@@ -31,7 +31,8 @@ ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(SAN) -D_GNU_SOURCE -DTICKSNICK_VERSI
 	-Iinclude -I$(BUILD) -Iuser -MMD -MP
 LIBS = -lbpf -lelf -ldw -ljansson -lz -lm
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check 2>/dev/null)
-BPF_CFLAGS = -g -O2 --target=bpf -mcpu=v3 -Wall -Wextra -Werror -Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -Iinclude -Ibpf \
+BPF_CFLAGS = -g -O2 --target=bpf -mcpu=v3 -Wall -Wextra -Werror -Wno-unused-parameter \
+	-D__TARGET_ARCH_$(BPF_ARCH) -Iinclude -Ibpf \
 	-idirafter /usr/include/$(ARCH)-linux-gnu -MMD -MP
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
@@ -84,9 +85,11 @@ check:
 ASAN_BUILD = build-asan
 asan:
 	@$(DEPS) build test
-	@$(SUBMAKE) BUILD=$(ASAN_BUILD) SAN='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' \
+	@$(SUBMAKE) BUILD=$(ASAN_BUILD) \
+		SAN='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' \
 		all $(ASAN_BUILD)/tests/run-unit
-	@CC='$(CC)' LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 tests/run.sh $(ASAN_BUILD) unit cli
+	@CC='$(CC)' LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 \
+		tests/run.sh $(ASAN_BUILD) unit cli
 
 bench:
 	@$(DEPS) build bench

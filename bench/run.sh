@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What recording costs, in one table. Alternates the variants within one run and reports medians and ratios of pairs, so that a
+# What recording costs, in one table. Alternates the variants within one run and reports medians
+# and ratios of pairs, so that a
 # machine whose speed drifts does not matter much. Needs root, and perf (linux-perf).
 #
 # usage: bench/run.sh BUILD [PAIRS] [SESSION_SECONDS]
@@ -17,7 +18,8 @@ trap 'for p in $children; do kill "$p" 2>/dev/null; done; rm -rf "$work"' EXIT
 perf=$(command -v perf) || { echo "bench: perf is missing; scripts/deps bench installs it" >&2; exit 1; }
 [ "$(id -u)" -eq 0 ] || { echo "bench: recording needs root" >&2; exit 4; }
 
-# one PROGRAM WATCHER...: starts PROGRAM, then WATCHER with its pid appended, lets PROGRAM work, prints what it measured.
+# one PROGRAM WATCHER...: starts PROGRAM, then WATCHER with its pid appended, lets PROGRAM work,
+# prints what it measured.
 one() {
 	local program=$1 target watcher= value
 	shift

@@ -5,7 +5,8 @@
 #
 # usage: tests/run.sh BUILD [SUITE..]		suites: unit header matrix kernel cli style (default: all of them)
 #
-# A suite that exits non-zero without naming a failure, or that prints no count, counts as one failure. Without root whatever
+# A suite that exits non-zero without naming a failure, or that prints no count, counts as one
+# failure. Without root whatever
 # loads BPF is skipped; with CI=true every skip is a failure.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -35,7 +36,8 @@ needs_root() {
 	[ "$1" = kernel ] || [ "$1" = matrix ]
 }
 
-# The counts a suite printed, as "passed failed skipped": its last plain line, else the sum of check's lines. A suite that runs
+# The counts a suite printed, as "passed failed skipped": its last plain line, else the sum of
+# check's lines. A suite that runs
 # several programs sums them up in a plain line of its own.
 counts_of() {
 	awk '

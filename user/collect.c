@@ -331,7 +331,7 @@ static const struct {
 	 "%" PRIu64 " registrations found no free label id (1,023 labels are allowed); label: %s"},
 	{TSN_VIOLATION_TLS, "tls_dynamic",
 	 "%" PRIu64 " threads keep their slot pointer in dynamic thread-local storage, where it is "
-		    "not found; label: %s"},
+	 "not found; label: %s"},
 };
 
 static int warnings_fill(const struct session *session, struct profile *profile)

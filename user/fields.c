@@ -74,7 +74,8 @@ static const struct field warnings[] = {
 
 #define SECTION(member) {#member, offsetof(struct profile, member), FIELDS(member)}
 #define ARRAY(member, counter, type) \
-	{#member, offsetof(struct profile, member), offsetof(struct profile, counter), sizeof(struct type), FIELDS(member)}
+	{#member, offsetof(struct profile, member), \
+	 offsetof(struct profile, counter), sizeof(struct type), FIELDS(member)}
 
 const struct fields_section fields_tool = {"tool", 0, FIELDS(tool)};
 const struct fields_section fields_host = SECTION(host);

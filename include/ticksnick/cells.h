@@ -11,13 +11,13 @@
 
 #include "slot.h"
 
-#define TSN_TARGETS_MAX	 64    /* processes of one session */
-#define TSN_THREADS_MAX	 16384 /* threads with a record at once */
-#define TSN_CELLS_MAX	 16384
-#define TSN_CPUS_MAX	 512
-#define TSN_WATCHED	 4096 /* power of two */
-#define TSN_GLANCE_MAX	 8    /* running threads up to which every tick takes a glance */
-#define TSN_TIMED_EVERY	 64   /* one run in so many measures itself */
+#define TSN_TARGETS_MAX 64    /* processes of one session */
+#define TSN_THREADS_MAX 16384 /* threads with a record at once */
+#define TSN_CELLS_MAX	16384
+#define TSN_CPUS_MAX	512
+#define TSN_WATCHED	4096 /* power of two */
+#define TSN_GLANCE_MAX	8    /* running threads up to which every tick takes a glance */
+#define TSN_TIMED_EVERY 64   /* one run in so many measures itself */
 
 /* One accumulator: process, labels. */
 struct tsn_cell_key {
@@ -181,8 +181,9 @@ struct tsn_control {
 	TSN_U64 start_ns; /* the session begins; every interval is clipped to it */
 	TSN_U64 stop_ns;  /* not 0: the session is over and nothing is touched any more */
 	/*
-	 * By tgid modulo TSN_WATCHED: tgid << 32 | index of the target, so that a switch of any other process is
-	 * told apart by one comparison. 0: no target here; TSN_WATCHED_CROWDED: several, see target_index.
+	 * By tgid modulo TSN_WATCHED: tgid << 32 | index of the target, so that a switch of any
+	 * other process is told apart by one comparison. 0: no target here; TSN_WATCHED_CROWDED:
+	 * several, see target_index.
 	 */
 	TSN_U64 watched[TSN_WATCHED];
 	TSN_U64 counters[TSN_COUNTERS];

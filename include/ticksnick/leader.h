@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * leader.h - the process's table, and who has which part of it. Included by ticksnick.h; nothing in here is for applications.
+ * leader.h - the process's table, and who has which part of it. Included by ticksnick.h; nothing in
+ * here is for applications.
  *
- * Every module has these functions, but only the leader's are called: through tsn_operations, by all modules.
+ * Every module has these functions, but only the leader's are called: through tsn_operations, by
+ * all modules.
  */
 #ifndef TICKSNICK_LEADER_H
 #define TICKSNICK_LEADER_H
@@ -19,7 +21,8 @@ extern "C" {
 
 /* Of the leader's module only. Zero is the initial state of the lock in glibc and musl. */
 struct tsn_leader {
-	pthread_mutex_t lock; /* taken with signals blocked; nothing that may call back is called under it */
+	pthread_mutex_t lock; /* taken with signals blocked; nothing that may call back is called
+				 under it */
 	uint64_t signals;     /* the mask to restore after fork() */
 	uint64_t reclaimed_ns;
 	struct tsn_process *modules[TSN_MODULES_MAX];
@@ -44,20 +47,21 @@ extern int tsn_madvise(void *, size_t, int) __asm__("madvise") __attribute__((no
 #endif
 
 #if TSN_OLD_GLIBC
-/* These were in libpthread, without which there is one thread, and no exit of a thread to wait for. */
+/* These were in libpthread, without which there is one thread, and no exit of a thread to wait for.
+ */
 static int tsn_key_create(pthread_key_t *, void (*)(void *))
 	__attribute__((weakref("pthread_key_create"), unused));
 static int tsn_setspecific(pthread_key_t, const void *)
 	__attribute__((weakref("pthread_setspecific"), unused));
-extern int tsn_register_atfork(void (*)(void), void (*)(void), void (*)(void), void *)
-	__asm__("__register_atfork");
-#define TSN_HAS_KEYS (tsn_key_create && tsn_setspecific)
+extern int tsn_register_atfork(void (*)(void), void (*)(void), void (*)(void),
+			       void *) __asm__("__register_atfork");
+#define TSN_HAS_KEYS			   (tsn_key_create && tsn_setspecific)
 #define tsn_atfork(prepare, parent, child) tsn_register_atfork(prepare, parent, child, NULL)
 #else
-#define TSN_HAS_KEYS 1
-#define tsn_key_create pthread_key_create
+#define TSN_HAS_KEYS	1
+#define tsn_key_create	pthread_key_create
 #define tsn_setspecific pthread_setspecific
-#define tsn_atfork pthread_atfork
+#define tsn_atfork	pthread_atfork
 #endif
 
 TSN_COLD uint64_t tsn_leader_lock(void);
@@ -86,8 +90,14 @@ extern TSN_MODULE struct tsn_leader tsn_leader;
 TSN_MODULE struct tsn_leader tsn_leader;
 
 const struct tsn_operations tsn_operations = {
-	sizeof(struct tsn_operations), tsn_leader_open,	   tsn_leader_join,  tsn_leader_leave,
-	tsn_leader_slot,	       tsn_leader_release, tsn_leader_label, tsn_leader_violate,
+	sizeof(struct tsn_operations),
+	tsn_leader_open,
+	tsn_leader_join,
+	tsn_leader_leave,
+	tsn_leader_slot,
+	tsn_leader_release,
+	tsn_leader_label,
+	tsn_leader_violate,
 	tsn_leader_peek,
 };
 
@@ -105,8 +115,8 @@ TSN_INLINE int64_t tsn_tls_offset(void)
 }
 
 /*
- * With signals blocked a handler that uses labels cannot find the lock taken by its own thread. By raw system calls: the
- * C library would leave out the signals that it keeps for itself.
+ * With signals blocked a handler that uses labels cannot find the lock taken by its own thread. By
+ * raw system calls: the C library would leave out the signals that it keeps for itself.
  */
 TSN_COLD uint64_t tsn_leader_lock(void)
 {
@@ -216,8 +226,9 @@ TSN_COLD struct tsn_slot_full *tsn_leader_slot(struct tsn_thread *thread, uint32
 	struct tsn_slot_full *slot = tsn_thread.slot;
 
 	/* A thread that was refused asks again when a slot has become free, and now and then. */
-	if (!slot && (tsn_thread.refused != __atomic_load_n(&tsn_leader.releases, __ATOMIC_RELAXED) ||
-		      !(++tsn_thread.refused_calls & 0xffff)))
+	if (!slot &&
+	    (tsn_thread.refused != __atomic_load_n(&tsn_leader.releases, __ATOMIC_RELAXED) ||
+	     !(++tsn_thread.refused_calls & 0xffff)))
 		slot = tsn_leader_claim();
 	if (!slot) {
 		__atomic_fetch_add(&tsn_process_descriptor.calls_lost, calls, __ATOMIC_RELAXED);
@@ -278,7 +289,8 @@ TSN_COLD struct tsn_slot_full *tsn_leader_free_slot(void)
 	return tsn_leader_slot_at(i);
 }
 
-/* Frees the slots of threads that ended without a word, at most every 100 ms: it is a system call for each slot. */
+/* Frees the slots of threads that ended without a word, at most every 100 ms: it is a system call
+ * for each slot. */
 TSN_COLD void tsn_leader_reclaim(uint32_t tid)
 {
 	const uint32_t pid = (uint32_t)tsn_syscall(SYS_getpid);
@@ -300,7 +312,8 @@ TSN_COLD void tsn_leader_reclaim(uint32_t tid)
 	}
 }
 
-/* Folds the slot's counts into the retired ones and frees it. Readers see either both sides before or both after. */
+/* Folds the slot's counts into the retired ones and frees it. Readers see either both sides before
+ * or both after. */
 TSN_COLD void tsn_leader_retire(struct tsn_slot_full *slot)
 {
 	struct tsn_process *process = &tsn_process_descriptor;
@@ -346,7 +359,8 @@ TSN_COLD void tsn_leader_release(void)
 		tsn_setspecific(tsn_leader.key, NULL);
 }
 
-/* Destructors that run later may use labels: the thread claims a slot again, and this runs again. */
+/* Destructors that run later may use labels: the thread claims a slot again, and this runs again.
+ */
 TSN_COLD void tsn_leader_thread_exit(void *slot)
 {
 	(void)slot;
@@ -421,8 +435,9 @@ TSN_COLD void tsn_leader_fork_parent(void)
 }
 
 /*
- * The child has one thread, which keeps its slot and all pointers to it, its labels and open pairs; ids are kept too. Every
- * other slot is void and all counts are zero. Dropping the pages is what makes this cheap with thousands of slots.
+ * The child has one thread, which keeps its slot and all pointers to it, its labels and open pairs;
+ * ids are kept too. Every other slot is void and all counts are zero. Dropping the pages is what
+ * makes this cheap with thousands of slots.
  */
 TSN_COLD void tsn_leader_fork_child(void)
 {

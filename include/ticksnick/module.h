@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * module.h - how a module finds the process's table. Included by ticksnick.h; nothing in here is for applications.
+ * module.h - how a module finds the process's table. Included by ticksnick.h; nothing in here is
+ * for applications.
  *
- * A module is an executable or shared object. Each has a copy of all of this, and one of them leads: its descriptor is the
- * one that holds the table, and the others go through its functions.
+ * A module is an executable or shared object. Each has a copy of all of this, and one of them
+ * leads: its descriptor is the one that holds the table, and the others go through its functions.
  */
 #ifndef TICKSNICK_MODULE_H
 #define TICKSNICK_MODULE_H
@@ -17,17 +18,20 @@ extern "C" {
 #endif
 
 /*
- * The leader's functions, called by all modules of the process, which may come from different versions of this header:
- * append only, and look at size before calling one that was not there in ABI version 1.
+ * The leader's functions, called by all modules of the process, which may come from different
+ * versions of this header: append only, and look at size before calling one that was not there in
+ * ABI version 1.
  */
 struct tsn_operations {
 	uint64_t size; /* bytes of this struct */
 	/* Makes the table; 0 or an errno. Again: 0. Called with the loader's lock held. */
 	int (*open)(void);
-	/* Index of the module's entry in references[]; TSN_MODULES_MAX: it has none and must not keep the slot. */
+	/* Index of the module's entry in references[]; TSN_MODULES_MAX: it has none and must not
+	 * keep the slot. */
 	uint32_t (*join)(struct tsn_process *module);
 	void (*leave)(struct tsn_process *module);
-	/* The calling thread's slot, claimed if need be and kept in thread, or NULL and calls counted as lost. */
+	/* The calling thread's slot, claimed if need be and kept in thread, or NULL and calls
+	 * counted as lost. */
 	struct tsn_slot_full *(*slot)(struct tsn_thread *thread, uint32_t index, uint64_t calls);
 	void (*release)(void);
 	/* An id, or 0 and errno. */
@@ -67,12 +71,12 @@ struct tsn_election {
 };
 
 /* <link.h> has it only with _GNU_SOURCE. */
-extern int tsn_dl_iterate_phdr(int (*)(struct tsn_elf_module *, size_t, void *), void *)
-	__asm__("dl_iterate_phdr");
+extern int tsn_dl_iterate_phdr(int (*)(struct tsn_elf_module *, size_t, void *),
+			       void *) __asm__("dl_iterate_phdr");
 
 /*
- * A leader that could be unloaded must be pinned. Only glibc unloads, and only what is loaded later: where there is a label
- * in the executable, it leads. Weak: no dependence on libdl.
+ * A leader that could be unloaded must be pinned. Only glibc unloads, and only what is loaded
+ * later: where there is a label in the executable, it leads. Weak: no dependence on libdl.
  */
 #if defined(__GLIBC__) && defined(__PIC__) && !defined(__PIE__)
 #define TSN_PINS 1
@@ -94,12 +98,34 @@ extern TSN_MODULE struct tsn_process tsn_process_descriptor;
 
 TSN_MODULE struct tsn_module tsn_module;
 
-/* In the order of the struct; the linker and the loader fill in operations, before any constructor runs. */
+/* In the order of the struct; the linker and the loader fill in operations, before any constructor
+ * runs. */
 TSN_MODULE __attribute__((used)) struct tsn_process tsn_process_descriptor = {
-	TSN_MAGIC, TSN_ABI_VERSION, sizeof(struct tsn_process), TSN_STATE_VOID, 0, 0, 0,
-	/* slots */ 0, 0, 0, 0, /* labels */ 0, 0, 0, 0, /* contexts */ 0, 0, 0,
-	/* retired */ 0, 0, 0, /* calls_lost */ 0, {{0, 0, 0}},
-	(uint64_t)&tsn_operations, {0},
+	TSN_MAGIC,
+	TSN_ABI_VERSION,
+	sizeof(struct tsn_process),
+	TSN_STATE_VOID,
+	0,
+	0,
+	0,
+	/* slots */ 0,
+	0,
+	0,
+	0,
+	/* labels */ 0,
+	0,
+	0,
+	0,
+	/* contexts */ 0,
+	0,
+	0,
+	/* retired */ 0,
+	0,
+	0,
+	/* calls_lost */ 0,
+	{{0, 0, 0}},
+	(uint64_t)&tsn_operations,
+	{0},
 };
 
 TSN_INLINE size_t tsn_frames_size(uint32_t depth)
@@ -115,7 +141,8 @@ TSN_INLINE void tsn_slot_load(struct tsn_slot_full *slot, uint32_t fine, uint32_
 	tsn_label_set(slot, fine);
 }
 
-/* Where readers find the descriptor: an ELF note, in no COMDAT group, or --gc-sections would drop it. */
+/* Where readers find the descriptor: an ELF note, in no COMDAT group, or --gc-sections would drop
+ * it. */
 __asm__(".pushsection .note.ticksnick,\"a\",%note\n"
 	".balign 4\n"
 	".4byte 10, 8, 1\n"
@@ -124,13 +151,15 @@ __asm__(".pushsection .note.ticksnick,\"a\",%note\n"
 	".8byte tsn_process_descriptor - .\n"
 	".popsection\n");
 
-/* Every translation unit's runs, the first does it: after the module's other destructors, when it is unloaded or at exit. */
+/* Every translation unit's runs, the first does it: after the module's other destructors, when it
+ * is unloaded or at exit. */
 static __attribute__((destructor(101))) void tsn_unload(void)
 {
 	tsn_module_leave();
 }
 
-/* Looks at every 4 bytes instead of following sizes: linkers disagree about the padding between notes. */
+/* Looks at every 4 bytes instead of following sizes: linkers disagree about the padding between
+ * notes. */
 TSN_COLD struct tsn_process *tsn_elf_descriptor(const struct tsn_elf_module *module)
 {
 	static const uint32_t head[3] = {sizeof(TSN_NOTE_OWNER), 8, TSN_NOTE_TYPE};
@@ -140,7 +169,8 @@ TSN_COLD struct tsn_process *tsn_elf_descriptor(const struct tsn_elf_module *mod
 	const char *at, *end;
 	int64_t offset;
 
-	for (segment = module->segments; segment < module->segments + module->segments_count; segment++) {
+	for (segment = module->segments; segment < module->segments + module->segments_count;
+	     segment++) {
 		if (segment->type != 4) /* PT_NOTE */
 			continue;
 		at = (const char *)(module->base + segment->address);
@@ -177,8 +207,8 @@ TSN_COLD int tsn_election_visit(struct tsn_elf_module *module, size_t size, void
 }
 
 /*
- * The first module in link order leads, even if its constructors have not run yet: it is there for longest. Unless it is the
- * executable, whose name is empty, it is pinned first.
+ * The first module in link order leads, even if its constructors have not run yet: it is there for
+ * longest. Unless it is the executable, whose name is empty, it is pinned first.
  */
 TSN_COLD void tsn_election_decide(struct tsn_election *election)
 {
@@ -189,7 +219,8 @@ TSN_COLD void tsn_election_decide(struct tsn_election *election)
 		leader = election->first ? election->first : &tsn_process_descriptor;
 #ifdef TSN_PINS
 		if (tsn_dlopen && leader != election->pinned && election->first_name &&
-		    election->first_name[0] && strlen(election->first_name) < sizeof(election->name)) {
+		    election->first_name[0] &&
+		    strlen(election->first_name) < sizeof(election->name)) {
 			strcpy(election->name, election->first_name);
 			return;
 		}
@@ -200,7 +231,8 @@ TSN_COLD void tsn_election_decide(struct tsn_election *election)
 	election->leader = leader;
 }
 
-/* Called for the first module only: the loader's lock is held until it returns. (musl: its order of modules never changes.) */
+/* Called for the first module only: the loader's lock is held until it returns. (musl: its order of
+ * modules never changes.) */
 TSN_COLD int tsn_election_hold(struct tsn_elf_module *module, size_t size, void *data)
 {
 	struct tsn_election *election = (struct tsn_election *)data;
@@ -224,7 +256,8 @@ TSN_COLD void tsn_election_run(struct tsn_election *election)
 		if (election->leader)
 			return;
 #ifdef TSN_PINS
-		/* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE; not under the loader's lock, which comes second. */
+		/* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE; not under the loader's lock, which comes
+		 * second. */
 		tsn_dlopen(election->name, 0x1 | 0x4 | 0x1000);
 #endif
 		election->pinned = election->first;
@@ -304,7 +337,8 @@ TSN_COLD void tsn_violate(uint32_t kind, uint32_t label)
 		operations->violate(kind, label);
 }
 
-/* The end of a scope in a module that must not keep its thread's slot, or in a thread that lost it or never had one. */
+/* The end of a scope in a module that must not keep its thread's slot, or in a thread that lost it
+ * or never had one. */
 TSN_COLD void tsn_scope_leave_slow(uint32_t previous)
 {
 	struct tsn_slot_full *slot;

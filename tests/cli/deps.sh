@@ -2,7 +2,8 @@
 # scripts/deps, with package managers that only write down how they were called, and tests/run.sh.
 . "$(dirname "$0")/lib.sh"
 
-# Other systems, and an apt whose "install" brings the compiler that CLANG names. APT_FAILS: how often install fails first.
+# Other systems, and an apt whose "install" brings the compiler that CLANG names. APT_FAILS: how
+# often install fails first.
 fake_system() {
 	mkdir bin
 	echo 'ID=debian' >debian
@@ -190,7 +191,8 @@ the_runner_sums_up_all_suites() {
 
 # Programs that a suite runs print counts too; its own line is their sum already.
 the_runner_counts_nothing_twice() {
-	echo 'echo "100%: Checks: 12, Failures: 0, Errors: 0"; echo "5 passed, 0 failed"; echo "17 passed, 0 failed"' | suite header
+	echo 'echo "100%: Checks: 12, Failures: 0, Errors: 0"; echo "5 passed, 0 failed"; echo "17 passed, 0 failed"' |
+		suite header
 	run_suites header
 	assert_exit 0
 	assert_equal "$(tail -n 1 "$OUT")" "17 passed, 0 failed" "closing line"

@@ -46,7 +46,8 @@ wait_for_started() {
 every_check_is_one_line_with_a_word_and_what_is_not_ok_has_a_remedy() {
 	run "$TICKSNICK" doctor
 	! grep -vE '^(ok  |warn|fail)  [a-z-]+ +[^ ]|^ +-> [^ ]|^recording can' "$OUT" || fail "a line of another form"
-	awk '/^(warn|fail)/ { want++ } /^ +-> / { have++ } END { exit want != have }' "$OUT" || fail "a remedy is missing"
+	awk '/^(warn|fail)/ { want++ } /^ +-> / { have++ } END { exit want != have }' "$OUT" ||
+		fail "a remedy is missing"
 	for check in kernel architecture btf lockdown capabilities user-namespace yama perf-paranoid unprivileged-bpf \
 		bpf-jit perf-sample-rate perf-cpu-time clocksource virtualization pid-namespace open-files \
 		locked-memory perf-event bpf-syscall; do

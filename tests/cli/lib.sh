@@ -9,9 +9,12 @@
 #	}
 #	test_case refuses_a_bad_pid
 #
-# Every test runs in a subshell, in a fresh directory, and ends at its first failed assertion. Its name says the property it
-# shows. Variables: BUILD (absolute), TICKSNICK (the program), TOP (the source tree); after run: STATUS, OUT and ERR (files).
-# The closing line "N passed, N failed, N skipped" is printed when the file ends. Call as: bash tests/cli/FILE.sh [BUILD]
+# Every test runs in a subshell, in a fresh directory, and ends at its first failed assertion. Its
+# name says the property it
+# shows. Variables: BUILD (absolute), TICKSNICK (the program), TOP (the source tree); after run:
+# STATUS, OUT and ERR (files).
+# The closing line "N passed, N failed, N skipped" is printed when the file ends. Call as: bash
+# tests/cli/FILE.sh [BUILD]
 
 set -u
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -106,7 +109,8 @@ need_program() {
 	command -v "$1" >/dev/null 2>&1 || skip "needs the program $1"
 }
 
-# run_as_nobody CMD ARG..: as run, but as an ordinary user without any privilege. $TICKSNICK is run from a copy, for that user
+# run_as_nobody CMD ARG..: as run, but as an ordinary user without any privilege. $TICKSNICK is run
+# from a copy, for that user
 # may not be able to reach the build directory.
 run_as_nobody() {
 	need_root

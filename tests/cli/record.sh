@@ -106,7 +106,8 @@ needs_privilege_and_says_which() {
 needs_btf_and_says_so() {
 	need_program unshare
 	mkdir empty
-	run unshare -m sh -c 'mount --bind empty /sys/kernel/btf && exec "$@"' sh "$TICKSNICK" record -- "$SUBJECTS/calls"
+	run unshare -m sh -c 'mount --bind empty /sys/kernel/btf && exec "$@"' \
+		sh "$TICKSNICK" record -- "$SUBJECTS/calls"
 	assert_exit 4
 	assert_err_contains BTF
 	one_sentence

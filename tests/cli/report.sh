@@ -118,7 +118,8 @@ says_when_a_device_is_full() {
 # A file size limit stands for a full disk: the file there before stays whole.
 keeps_the_previous_report_when_writing_fails() {
 	echo previous >report.json
-	run sh -c 'trap "" XFSZ; ulimit -f 1; exec "$1" report -f json -o report.json "$2"' sh "$TICKSNICK" "$DATA/server.json"
+	run sh -c 'trap "" XFSZ; ulimit -f 1; exec "$1" report -f json -o report.json "$2"' \
+		sh "$TICKSNICK" "$DATA/server.json"
 	assert_exit 6
 	assert_err_contains "cannot write report.json: File too large"
 	assert_equal "$(cat report.json)" previous "report"

@@ -71,7 +71,8 @@ each_loss_counter_is_explained() {
 	sed -n '/^  "losses": {/,/}/s/^    "\([a-z_]*\)".*/\1/p' "$DATA/empty.json" >names
 	[ "$(wc -l <names)" -ge 12 ] || fail "found $(wc -l <names) counters only"
 	while read -r name; do
-		grep -q "^| \`$name\` |" "$TOP/docs/output.md" || fail "docs/output.md does not explain the counter $name"
+		grep -q "^| \`$name\` |" "$TOP/docs/output.md" ||
+			fail "docs/output.md does not explain the counter $name"
 	done <names
 }
 
@@ -84,7 +85,8 @@ each_warning_is_explained() {
 	} | tr -d '"' | sort -u >names
 	[ "$(wc -l <names)" -ge 15 ] || fail "found $(wc -l <names) codes only"
 	while read -r name; do
-		grep -q "^| \`$name\` |" "$TOP/docs/output.md" || fail "docs/output.md does not explain the warning $name"
+		grep -q "^| \`$name\` |" "$TOP/docs/output.md" ||
+			fail "docs/output.md does not explain the warning $name"
 	done <names
 }
 

@@ -17,7 +17,12 @@ int every_call(int index, unsigned long units, const char *name)
 	tsn_saved_t saved;
 
 	TSN_SCOPE(one);
-	{ TSN_SCOPE(made); { TSN_SCOPE(made_idle); } }
+	{
+		TSN_SCOPE(made);
+		{
+			TSN_SCOPE(made_idle);
+		}
+	}
 	{
 		TSN_SCOPE_N(tsn_at(rows, (uint64_t)index), units);
 		TSN_KEEP(index);

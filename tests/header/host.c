@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Has no label. Loads a labelled plugin, lets it work and unloads it; the same with a second that uses a label in this very
- * thread; then a third must find all that the first two did: host PLUGIN1 PLUGIN2 PLUGIN3
+ * Has no label. Loads a labelled plugin, lets it work and unloads it; the same with a second that
+ * uses a label in this very thread; then a third must find all that the first two did: host PLUGIN1
+ * PLUGIN2 PLUGIN3
  */
 #include <dlfcn.h>
 #include <stdint.h>

@@ -5,7 +5,8 @@
 
 #include <ticksnick/ticksnick.h>
 
-/* The descriptor that holds the table; this module's own or its leader's. NULL: there is none yet. */
+/* The descriptor that holds the table; this module's own or its leader's. NULL: there is none yet.
+ */
 static inline struct tsn_process *inspect__process(void)
 {
 	struct tsn_process *process = &tsn_process_descriptor;

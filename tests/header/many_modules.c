@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * More modules than may keep a thread's slot: those that may not must do the same, slower. many_modules PLUGIN..; each plugin
- * is called in this thread. Exit status 0, or 1 and a line on stderr.
+ * More modules than may keep a thread's slot: those that may not must do the same, slower.
+ * many_modules PLUGIN..; each plugin is called in this thread. Exit status 0, or 1 and a line on
+ * stderr.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -11,12 +12,12 @@
 
 TSN_FINE(outside, "outside");
 
-#define EXPECT(condition) \
-	do { \
-		if (!(condition)) { \
+#define EXPECT(condition)                                                                     \
+	do {                                                                                  \
+		if (!(condition)) {                                                           \
 			fprintf(stderr, "many_modules: line %d: %s\n", __LINE__, #condition); \
-			return 1; \
-		} \
+			return 1;                                                             \
+		}                                                                             \
 	} while (0)
 
 int main(int argc, char **argv)
@@ -33,7 +34,8 @@ int main(int argc, char **argv)
 			*(void **)&big = dlsym(plugin, "subject_big");
 			*(void **)&small = dlsym(plugin, "subject_small");
 			*(void **)&counted = dlsym(plugin, "subject_counted");
-			EXPECT(counted(round == 0 && i <= SUBJECT_CALLS) == inspect__find("counted"));
+			EXPECT(counted(round == 0 && i <= SUBJECT_CALLS) ==
+			       inspect__find("counted"));
 			big((uint64_t)(SUBJECT_MS * 350 / modules));
 			EXPECT(tsn_thread.slot->head.fine == outside.id);
 			small((uint64_t)(SUBJECT_MS * 150 / modules));

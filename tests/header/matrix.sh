@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Builds the subject in every way that an application may be built, runs it, and looks for the note:
 #	matrix.sh BUILD_DIR [RECORDER]
-# With RECORDER (build/ticksnick) each variant is also recorded, and must show its labels and exactly 23 calls. Prints one line
+# With RECORDER (build/ticksnick) each variant is also recorded, and must show its labels and
+# exactly 23 calls. Prints one line
 # per variant, then "N passed, N failed". A missing compiler is skipped loudly, and a failure where CI=true.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -28,7 +29,8 @@ variant() {
 	flags_of[$name]="$*"
 }
 
-# Builders: COMPILER FLAGS.., in a directory of the variant's own; they write ./subject and, if it needs arguments, ./args.
+# Builders: COMPILER FLAGS.., in a directory of the variant's own; they write ./subject and, if it
+# needs arguments, ./args.
 c_program() {
 	"$@" $warn $c_sources -o subject
 }

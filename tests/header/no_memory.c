@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-/* A process that has no memory for the table works without it. Exit status: the line of the first failed expectation. */
+/* A process that has no memory for the table works without it. Exit status: the line of the first
+ * failed expectation. */
 #include <stdio.h>
 #include <sys/resource.h>
 
 #include "inspect.h"
 
-#define EXPECT(condition) \
-	do { \
-		if (!(condition)) { \
+#define EXPECT(condition)                                                                  \
+	do {                                                                               \
+		if (!(condition)) {                                                        \
 			fprintf(stderr, "no_memory: line %d: %s\n", __LINE__, #condition); \
-			return 1; \
-		} \
+			return 1;                                                          \
+		}                                                                          \
 	} while (0)
 
 int main(void)

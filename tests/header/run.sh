@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The header's own tests, all within the process that uses it: run.sh BUILD_DIR
-# Prints one line per check, then "N passed, N failed". A missing compiler is skipped loudly, and a failure where CI=true.
+# Prints one line per check, then "N passed, N failed". A missing compiler is skipped loudly, and a
+# failure where CI=true.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)

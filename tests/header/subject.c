@@ -10,12 +10,12 @@ TSN_FINE(big, "big");
 TSN_FINE(small, "small");
 TSN_FINE(counted, "counted");
 
-#define EXPECT(condition) \
-	do { \
-		if (!(condition)) { \
+#define EXPECT(condition)                                                                \
+	do {                                                                             \
+		if (!(condition)) {                                                      \
 			fprintf(stderr, "subject: line %d: %s\n", __LINE__, #condition); \
-			return 1; \
-		} \
+			return 1;                                                        \
+		}                                                                        \
 	} while (0)
 
 struct worker {
@@ -109,7 +109,8 @@ int subject_print(void)
 	printf("big %llu\n", (unsigned long long)inspect__calls(big.id));
 	printf("small %llu\n", (unsigned long long)inspect__calls(small.id));
 	printf("counted %llu\n", (unsigned long long)inspect__calls(counted.id));
-	printf("tables %u followers %u references %u\n", census.tables, census.followers, references);
+	printf("tables %u followers %u references %u\n", census.tables, census.followers,
+	       references);
 	fflush(stdout);
 	EXPECT(inspect__all_violations() == 0);
 	EXPECT(inspect__process()->calls_lost == 0);

@@ -26,9 +26,9 @@ static void *call_once(void *unused)
 }
 
 /* A failed assertion's line, or 0: in the child of a child, check's own would not be heard. */
-#define EXPECT(condition) \
-	do { \
-		if (!(condition)) \
+#define EXPECT(condition)                \
+	do {                             \
+		if (!(condition))        \
 			return __LINE__; \
 	} while (0)
 
@@ -66,7 +66,8 @@ START_TEST(child_keeps_labels_and_starts_counting_at_zero)
 	int status;
 	pid_t pid;
 
-	/* The bystander's slot comes first, so that the forking thread's is in the middle of a page. */
+	/* The bystander's slot comes first, so that the forking thread's is in the middle of a
+	 * page. */
 	ck_assert_int_eq(pthread_create(&first, NULL, call_once, NULL), 0);
 	ck_assert_int_eq(pthread_join(first, NULL), 0);
 	pthread_barrier_init(&barrier, NULL, 2);

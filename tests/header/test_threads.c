@@ -176,7 +176,8 @@ static struct {
 	unsigned waiting;
 	unsigned leaving; /* threads that may go */
 	unsigned refused;
-} crowd = {.lock = PTHREAD_MUTEX_INITIALIZER, .arrived = PTHREAD_COND_INITIALIZER,
+} crowd = {.lock = PTHREAD_MUTEX_INITIALIZER,
+	   .arrived = PTHREAD_COND_INITIALIZER,
 	   .go = PTHREAD_COND_INITIALIZER};
 
 static void *stand_in_crowd(void *number)
@@ -226,7 +227,8 @@ START_TEST(more_threads_than_slots_are_counted_losses)
 	tsn_enter(counted);
 	ck_assert_ptr_null(tsn_thread.slot);
 	ck_assert_uint_eq(inspect__violations(TSN_VIOLATION_SLOTS_FULL), EXTRA + 1);
-	/* It asks again because a slot has become free. A pair that was opened before has no part in it. */
+	/* It asks again because a slot has become free. A pair that was opened before has no part
+	 * in it. */
 	let_go(1);
 	pthread_join(threads[0], NULL);
 	call((void *)1);

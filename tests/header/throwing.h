@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* Throws out of two nested scopes; the thread's label where it is caught, and where it was thrown. */
+/* Throws out of two nested scopes; the thread's label where it is caught, and where it was thrown.
+ */
 void throwing__unwind(uint32_t *thrown, uint32_t *caught);
 tsn_fine_t throwing__label(void);
 tsn_fine_t throwing__shared(void);
