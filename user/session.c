@@ -25,9 +25,24 @@
 #define LOCATE_SLOW_NS	   (20 * MILLISECOND) /* ... and after LOCATE_HURRY_NS */
 #define LOCATE_HURRY_NS	   SECOND
 #define EXITED_ROWS_MAX	   4096
-#define LOOK_PERIOD_NS	   (SECOND / 10)
+#define LOOK_PERIOD_NS	   (SECOND / 10) /* about */
 #define CALLS_PERIOD_NS	   SECOND
 #define COST_SHARE	   500 /* reading may take 1/500 of the time */
+
+/* Keeps the rows of threads that exited; their sums are in the target's totals already. */
+static int take_exited(void *context, void *data, size_t size)
+{
+	struct session *session = context;
+
+	if (size < sizeof(struct tsn_thread))
+		return 0;
+	if (session->exited_rows >= EXITED_ROWS_MAX ||
+	    snapshot__add_thread(&session->snapshot, data))
+		session->exited_folded++;
+	else
+		session->exited_rows++;
+	return 0;
+}
 
 int session__new(const struct session_options *options, struct session **created,
 		 char error[ENGINE_ERROR_SIZE])
@@ -53,6 +68,13 @@ int session__new(const struct session_options *options, struct session **created
 	err = engine__new(&session->engine, error);
 	if (err)
 		goto free_session;
+	session->exited = ring_buffer__new(session->engine->exited_fd, take_exited, session, NULL);
+	if (!session->exited) {
+		err = -errno;
+		snprintf(error, ENGINE_ERROR_SIZE, "cannot map the ring buffer: %s",
+			 strerror(errno));
+		goto free_session;
+	}
 	*created = session;
 	return 0;
 
@@ -73,6 +95,7 @@ void session__free(struct session *session)
 		free(session->members[i]);
 	}
 	free(session->members);
+	ring_buffer__free(session->exited);
 	engine__free(session->engine);
 	windows__free(session->windows);
 	snapshot__free(&session->snapshot);
@@ -268,31 +291,11 @@ int session__start(struct session *session)
 
 /* ---- what is done again and again ---- */
 
-/* Keeps the rows of threads that exited; their sums are in the target's totals already. */
-static int take_exited(void *context, void *data, size_t size)
-{
-	struct session *session = context;
-
-	if (size < sizeof(struct tsn_thread))
-		return 0;
-	if (session->exited_rows >= EXITED_ROWS_MAX ||
-	    snapshot__add_thread(&session->snapshot, data))
-		session->exited_folded++;
-	else
-		session->exited_rows++;
-	return 0;
-}
-
 static int exited_drain(struct session *session)
 {
-	struct ring_buffer *ring =
-		ring_buffer__new(session->engine->exited_fd, take_exited, session, NULL);
+	int taken = ring_buffer__consume(session->exited);
 
-	if (!ring)
-		return -errno;
-	ring_buffer__consume(ring);
-	ring_buffer__free(ring);
-	return 0;
+	return taken < 0 ? taken : 0;
 }
 
 static int window_row(struct session *session, const struct tsn_cell_key *key)
@@ -397,7 +400,11 @@ static int slice(struct session *session, uint64_t now)
 	session->slice_until_ns =
 		now + session->slice_ns * 3 / 4 +
 		(uint64_t)((double)random() / RAND_MAX * (double)session->slice_ns / 2);
-	if (now >= session->cells_due_ns) {
+	/* The maps are read where a window ends; they hold sums, so nothing is missing in between.
+	 */
+	if (windows__left(session->windows) > 1) {
+		err = windows__add(session->windows, NULL, 0);
+	} else if (now >= session->cells_due_ns) {
 		err = slice_add(session);
 		session->cells_due_ns = due_after(now, 0);
 	}
@@ -415,7 +422,7 @@ static int look(struct session *session, uint64_t now)
 			member_refresh(session, session->members[i], calls);
 	if (calls)
 		session->calls_due_ns = due_after(now, CALLS_PERIOD_NS);
-	session->look_due_ns = now + LOOK_PERIOD_NS;
+	session->look_due_ns = now + LOOK_PERIOD_NS * 3 / 2;
 	return exited_drain(session);
 }
 
@@ -492,8 +499,12 @@ int session__run(struct session *session)
 	for (;;) {
 		err = members_look(session, &waiting, &all_gone);
 		now = engine__now();
-		if (!err && now >= session->slice_until_ns)
+		if (!err && now >= session->slice_until_ns) {
 			err = slice(session, now);
+			/* One awakening for both, where they are near. */
+			if (now + LOOK_PERIOD_NS / 2 >= session->look_due_ns)
+				session->look_due_ns = now;
+		}
 		if (!err && now >= session->look_due_ns)
 			err = look(session, now);
 		if (err)

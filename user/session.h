@@ -30,6 +30,8 @@ struct session_options {
 	int signals_fd;	      /* a signalfd whose signals end the session; -1: none */
 };
 
+struct ring_buffer;
+
 enum session_end {
 	SESSION_ENDED_BY_DURATION,
 	SESSION_ENDED_BY_TARGET,
@@ -63,8 +65,9 @@ struct session {
 	uint64_t start_unix_ns;
 	enum session_end ended_by;
 	struct snapshot snapshot; /* complete after session__stop */
-	size_t exited_rows;	  /* threads of snapshot that exited meanwhile */
-	uint64_t exited_folded;	  /* exited threads without a row */
+	struct ring_buffer *exited;
+	size_t exited_rows;	/* threads of snapshot that exited meanwhile */
+	uint64_t exited_folded; /* exited threads without a row */
 	uint64_t lost_wait_ns;
 	uint64_t ticks_expected;
 	struct windows *windows;

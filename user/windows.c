@@ -94,6 +94,12 @@ size_t windows__stride(const struct windows *windows)
 	return windows->stride;
 }
 
+size_t windows__left(const struct windows *windows)
+{
+	return windows->complete == WINDOWS_MAX ? windows->stride * 2
+						: windows->stride - windows->pending;
+}
+
 /* Whether the window under way is long enough to stand alone. */
 static bool pending_counts(const struct windows *windows)
 {

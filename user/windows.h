@@ -27,6 +27,13 @@ void windows__free(struct windows *windows); /* NULL is fine */
  */
 int windows__add(struct windows *windows, const double *weights, size_t rows);
 
+/*
+ * Slices until the window under way is complete, at least 1. Only the last of them needs weights:
+ * what the ones before it hold may be left to it (windows__add with no rows), so that a caller that
+ * reads sums need not read each slice's.
+ */
+size_t windows__left(const struct windows *windows);
+
 size_t windows__stride(const struct windows *windows); /* slices per window now: 1, 2, 4 ... */
 size_t
 windows__count(const struct windows *windows); /* complete windows, and the one under way if it

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,6 +163,33 @@ START_TEST(too_many_rows_add_nothing)
 }
 END_TEST
 
+/* Sums that are handed over only where a window ends are the same as slice by slice. */
+START_TEST(slices_without_weights_may_leave_theirs_to_the_last_of_the_window)
+{
+	struct windows *whole = windows__new();
+	double kept = 0, one = 1, a[WINDOWS_MAX], b[WINDOWS_MAX];
+	size_t i, window;
+
+	for (i = 0; i < 1000; i++) {
+		bool last = windows__left(windows) == 1;
+
+		ck_assert_uint_ge(windows__left(windows), 1);
+		kept += 1;
+		ck_assert_int_eq(windows__add(windows, last ? &kept : NULL, last), 0);
+		ck_assert_int_eq(windows__add(whole, &one, 1), 0);
+		if (!last)
+			continue;
+		kept = 0;
+		ck_assert_uint_eq(windows__count(windows), windows__count(whole));
+		windows__row(windows, 0, a);
+		windows__row(whole, 0, b);
+		for (window = 0; window < windows__count(whole); window++)
+			ck_assert_double_eq(a[window], b[window]);
+	}
+	windows__free(whole);
+}
+END_TEST
+
 START_TEST(free_accepts_null)
 {
 	windows__free(NULL);
@@ -184,6 +212,7 @@ Suite *windows_suite(void)
 	tcase_add_test(tcase, an_unknown_row_is_zero);
 	tcase_add_test(tcase, row_writes_no_further_than_count);
 	tcase_add_test(tcase, too_many_rows_add_nothing);
+	tcase_add_test(tcase, slices_without_weights_may_leave_theirs_to_the_last_of_the_window);
 	tcase_add_test(tcase, free_accepts_null);
 	suite_add_tcase(suite, tcase);
 	return suite;
