@@ -95,7 +95,7 @@ wait "$children" 2>/dev/null
 children=
 awk -v s="$session" '{ cpu = ($1 + $2) / s * 100; mib = $3 / 1024
 	printf "CPU %.2f s user + %.2f s system, loading included = %.2f%% of one core (aim 0.3%%: %s)\n",
-		$1, $2, cpu, cpu > 0.3 ? "missed" : "met"
+		$1, $2, cpu, (cpu > 0.3 ? "missed" : "met")
 	printf "memory %.1f MiB resident at most (limit 32 MiB)\n", mib
 	exit mib > 32 }' "$work/time" || failed=1
 exit $failed
