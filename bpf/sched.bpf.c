@@ -80,10 +80,8 @@ static __always_inline struct tsn_thread *switch_in(struct task_struct *next, __
 		count(TSN_COUNT_SWITCH_MISSED);
 	}
 	since = thread->since;
-	if (now < since) {
-		count(TSN_COUNT_CLOCK_STEPPED);
+	if (clock_stepped(since, now))
 		now = since;
-	}
 	if (thread->state == TSN_THREAD_UNSEEN) {
 		thread->wait = TSN_WAIT_RUNNABLE;
 		thread->woken = 0;

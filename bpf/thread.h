@@ -20,6 +20,17 @@ static __always_inline __u64 thread_span(__u64 start, __u64 end)
 	return 0;
 }
 
+/* True if an interval would end before it began; before the session that is so by design, and no
+ * step. */
+static __always_inline bool clock_stepped(__u64 since, __u64 now)
+{
+	if (now >= since)
+		return false;
+	if (now >= control.start_ns)
+		count(TSN_COUNT_CLOCK_STEPPED);
+	return true;
+}
+
 /* ---- S(l): threads off the CPU inside a label ---- */
 
 static __always_inline struct tsn_presence *presence_of(__u32 target, __u32 fine)
@@ -170,10 +181,8 @@ static __always_inline void thread_close(struct tsn_thread *thread, struct task_
 {
 	__u64 since = thread->since, passed, ran, run_start = since;
 
-	if (now < since) {
-		count(TSN_COUNT_CLOCK_STEPPED);
+	if (clock_stepped(since, now))
 		return;
-	}
 	passed = now - since;
 	ran = thread->exec_known ? thread_account(thread, task, passed) : passed;
 

@@ -161,11 +161,16 @@ static int note_find(const struct remote *remote, uint64_t base, const struct no
 	uint64_t bias = 0;
 	bool biased = false;
 	size_t i;
+	int err;
 
-	if (remote__read(remote, base, &header, sizeof(header)) || !header_fits(&header) ||
-	    remote__read(remote, base + header.e_phoff, segments,
-			 header.e_phnum * sizeof(segments[0])))
-		return -ENOENT;
+	err = remote__read(remote, base, &header, sizeof(header));
+	if (!err && header_fits(&header))
+		err = remote__read(remote, base + header.e_phoff, segments,
+				   header.e_phnum * sizeof(segments[0]));
+	else if (!err)
+		err = -ENOENT;
+	if (err)
+		return err == -EPERM || err == -ESRCH ? err : -ENOENT;
 	for (i = 0; i < header.e_phnum && !biased; i++) {
 		if (segments[i].p_type != PT_LOAD || segments[i].p_offset)
 			continue;

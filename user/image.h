@@ -27,8 +27,9 @@ int image_bases__read(pid_t pid, struct image_bases *bases);
 void image_bases__free(struct image_bases *bases);
 
 /*
- * Looks through the notes of the module at base. 0, or -ENOENT if it is no ELF module of 64 bits or
- * has no such note. If the note stands there several times the first one counts.
+ * Looks through the notes of the module at base. 0; -ENOENT if it is no ELF module of 64 bits or
+ * has no such note; -EPERM if the process may not be read, -ESRCH if it has ended. If the note
+ * stands there several times the first one counts.
  */
 
 /* *descriptor: address of the module's struct tsn_process. */

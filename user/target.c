@@ -97,7 +97,10 @@ int target__locate(struct target *target)
 	for (i = 0; i < bases.count && best; i++) {
 		uint64_t address;
 
-		if (image__find_descriptor(&target->remote, bases.base[i], &address))
+		err = image__find_descriptor(&target->remote, bases.base[i], &address);
+		if (err == -EPERM || err == -ESRCH)
+			best = err;
+		if (err)
 			continue;
 		err = table__open(&target->table, &target->remote, address, target->own_pid);
 		/* Another module may hold the table; of the reasons, "not yet" is the most hopeful.

@@ -113,6 +113,35 @@ needs_btf_and_says_so() {
 	one_sentence
 }
 
+# as_nobody_with CAPABILITIES CMD ARG..: as an ordinary user with just these.
+as_nobody_with() {
+	need_program setpriv
+	local caps=$1
+	shift
+	cp "$TICKSNICK" "$LIB_TMP/ticksnick"
+	chmod 755 "$LIB_TMP/ticksnick"
+	run setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="-all,$caps" --ambient-caps="-all,$caps" \
+		"$LIB_TMP/ticksnick" "$@"
+}
+
+needs_just_three_capabilities() {
+	start "$SUBJECTS/sleepers"
+	wait_for_started
+	as_nobody_with +bpf,+perfmon,+sys_ptrace record -p "$PID" -d 0.2
+	assert_exit 0
+	assert_contains asleep
+	assert_contains "nothing was lost"
+}
+
+names_the_capability_that_is_missing() {
+	start "$SUBJECTS/sleepers"
+	wait_for_started
+	as_nobody_with "$1" record -p "$PID" -d 0.2
+	assert_exit 4
+	assert_err_contains "$2"
+	one_sentence
+}
+
 resolves_a_thread_to_its_process_with_a_note() {
 	start "$SUBJECTS/sleepers"
 	wait_for_started
@@ -222,6 +251,10 @@ if [ "$(id -u)" -eq 0 ]; then
 	test_case refuses_an_output_that_cannot_be_written_before_it_records
 	test_case keeps_the_previous_report_when_the_disk_is_full
 	test_case says_that_standard_output_is_full
+	test_case needs_just_three_capabilities
+	test_case names_the_capability_that_is_missing +perfmon,+sys_ptrace CAP_BPF
+	test_case names_the_capability_that_is_missing +bpf,+sys_ptrace CAP_PERFMON
+	test_case names_the_capability_that_is_missing +bpf,+perfmon CAP_SYS_PTRACE
 	test_case resolves_a_thread_to_its_process_with_a_note
 	test_case ends_at_a_signal_with_a_report INT
 	test_case ends_at_a_signal_with_a_report TERM
