@@ -348,10 +348,13 @@ static void write_verdict(const struct render_fine *fine)
 	longer = leading + 1 < fine->ranked
 			 ? ranks__times_longer(fine->rows[leading], fine->rows[leading + 1])
 			 : NAN;
-	if (longer <= TIMES_LONGER_MAX)
+	if (longer <= TIMES_LONGER_MAX) {
+		double step = fmax(pow(10, floor(log10(longer)) - 1), 0.1); /* two digits */
+
 		snprintf(advice, sizeof(advice),
-			 "; to part rows %zu and %zu, record about %.2g times as long", leading + 1,
-			 leading + 2, fmax(round_up(longer, longer < 10 ? 0.1 : 1), 1.1));
+			 "; to part rows %zu and %zu, record about %.*f times as long", leading + 1,
+			 leading + 2, longer < 10, fmax(round_up(longer, step), 1.1));
+	}
 	if (leading)
 		page__write(fine->page, PAGE_BOLD, "verdict",
 			    "%s %zu %s settled; %zu of %zu rows are tied%s",
