@@ -63,6 +63,23 @@ START_TEST(a_critical_section_handed_over_between_cpus_has_one_thread_in_flight)
 }
 END_TEST
 
+START_TEST(two_threads_inside_on_two_cpus_are_both_in_flight)
+{
+	const struct profile_fine *shared;
+	struct recorded run;
+	double inside;
+
+	record__command(&run, "", "together", "2");
+	inside = record__truth(&run, "inside_ns");
+	shared = record__fine(&run, "shared");
+	printf("together: in flight %.3f, elapsed %.3f of the true time\n", shared->in_flight,
+	       (double)shared->elapsed_ns / inside);
+	ck_assert_double_eq_tol(shared->in_flight, 2, 0.06);
+	ck_assert_double_eq_tol((double)shared->elapsed_ns / inside, 1, 0.03);
+	record__free(&run);
+}
+END_TEST
+
 START_TEST(running_time_is_the_threads_own_cpu_time_and_what_was_stolen)
 {
 	struct recorded run;
@@ -98,6 +115,7 @@ Suite *waiting_suite(void)
 	tcase_add_test(cases,
 		       four_spinners_on_one_cpu_run_a_quarter_and_wait_for_it_three_quarters);
 	tcase_add_test(cases, a_critical_section_handed_over_between_cpus_has_one_thread_in_flight);
+	tcase_add_test(cases, two_threads_inside_on_two_cpus_are_both_in_flight);
 	tcase_add_test(cases, running_time_is_the_threads_own_cpu_time_and_what_was_stolen);
 	suite_add_tcase(suite, cases);
 	return suite;
