@@ -161,21 +161,25 @@ BIN_DIR = $(DESTDIR)$(PREFIX)/bin
 INCLUDE_DIR = $(DESTDIR)$(PREFIX)/include/ticksnick
 PC_DIR = $(DESTDIR)$(PREFIX)/share/pkgconfig
 MAN_DIR = $(DESTDIR)$(PREFIX)/share/man/man1
+DOC_DIR = $(DESTDIR)$(PREFIX)/share/doc/ticksnick
+DOCUMENTS = README.md docs/output.md docs/report.schema.json
 PUBLIC_HEADERS = $(filter-out cells.h,$(notdir $(wildcard include/ticksnick/*.h)))
 
 install: $(BUILD)/ticksnick
-	$(Q)$(INSTALL) -d $(BIN_DIR) $(INCLUDE_DIR) $(PC_DIR) $(MAN_DIR)
+	$(Q)$(INSTALL) -d $(BIN_DIR) $(INCLUDE_DIR) $(PC_DIR) $(MAN_DIR) $(DOC_DIR)
 	$(Q)$(INSTALL) -m 755 $(BUILD)/ticksnick $(BIN_DIR)/
 	$(Q)for c in $(COMMANDS); do ln -sf ticksnick $(BIN_DIR)/ticksnick-$$c; done
 	$(Q)$(INSTALL) -m 644 $(PUBLIC_HEADERS:%=include/ticksnick/%) $(INCLUDE_DIR)/
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' docs/ticksnick.pc.in > $(PC_DIR)/ticksnick.pc
 	$(Q)chmod 644 $(PC_DIR)/ticksnick.pc
 	$(Q)$(INSTALL) -m 644 $(MAN) $(MAN_DIR)/
+	$(Q)$(INSTALL) -m 644 $(DOCUMENTS) $(DOC_DIR)/
 
 uninstall:
 	$(Q)rm -f $(BIN_DIR)/ticksnick $(COMMANDS:%=$(BIN_DIR)/ticksnick-%) $(PC_DIR)/ticksnick.pc
 	$(Q)rm -f $(PUBLIC_HEADERS:%=$(INCLUDE_DIR)/%) $(patsubst docs/%,$(MAN_DIR)/%,$(MAN))
-	$(Q)rmdir $(INCLUDE_DIR) 2>/dev/null || true
+	$(Q)rm -f $(addprefix $(DOC_DIR)/,$(notdir $(DOCUMENTS)))
+	$(Q)rmdir $(INCLUDE_DIR) $(DOC_DIR) 2>/dev/null || true
 
 clean:
 	$(Q)rm -rf $(BUILD) $(ASAN_BUILD)

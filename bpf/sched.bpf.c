@@ -173,9 +173,13 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
 	if (control.stop_ns)
 		return 0;
-	target = target_find(child->tgid, &index);
+	target = target_find(parent->tgid, &index);
 	if (!target)
 		return 0;
+	if (child->tgid != parent->tgid) {
+		__sync_fetch_and_add(&target->forks, 1);
+		return 0;
+	}
 	now = bpf_ktime_get_ns();
 	tid = child->pid;
 	thread = bpf_map_lookup_elem(&threads, &tid);
@@ -277,7 +281,6 @@ int BPF_PROG(on_exit_calls, struct task_struct *task, bool group_dead)
 	if (slot_read(target, task, kernel__namespace_tid(task), &slot, &head) == SLOT_OK) {
 		if (!calls_add(slot + TSN_SLOT_COUNTS_OFFSET, index, labels))
 			target->calls_final = 2;
-		__sync_fetch_and_add(&target->final_slots, 1);
 	}
 	if (!group_dead)
 		return 0;

@@ -187,6 +187,7 @@ static int signals_take(void)
 static int fail_locate(const struct target *target, int err)
 {
 	const char *comm = target->comm ? target->comm : "?";
+	char reason[512];
 
 	switch (err) {
 	case -EPROTONOSUPPORT:
@@ -203,10 +204,10 @@ static int fail_locate(const struct target *target, int err)
 			    target->pid, comm);
 	case -EPERM:
 	case -EACCES:
-		return fail(
-			EXIT_NOT_ALLOWED,
-			"not allowed to read process %d (%s): run as root, or grant CAP_SYS_PTRACE",
-			target->pid, comm);
+		if (!probe__can_read(target->pid, reason, sizeof(reason)))
+			snprintf(reason, sizeof(reason), "run as root, or grant CAP_SYS_PTRACE");
+		return fail(EXIT_NOT_ALLOWED, "not allowed to read process %d (%s): %s",
+			    target->pid, comm, reason);
 	case -ESRCH:
 		return fail(EXIT_NO_TARGET, "process %d has ended", target->pid);
 	default:
@@ -338,12 +339,15 @@ static int slots_check(const struct run *run)
 	for (i = 0; i < run->session->member_count; i++)
 		if (run->session->members[i]->published)
 			return 0;
-	return run->launched ? fail(EXIT_NO_TARGET,
-				    "%s has no ticksnick slot: include <ticksnick/ticksnick.h> in "
-				    "it and label its "
-				    "code, see ticksnick(1)",
-				    run->arguments.command[0])
-			     : 0;
+	/* Interrupted at once, it may not have come to it. */
+	if (run->session->ended_by == SESSION_ENDED_BY_SIGNAL)
+		return 0;
+	return run->launched
+		       ? fail(EXIT_NO_TARGET,
+			      "%s has no ticksnick slot (what it starts is not recorded): include "
+			      "<ticksnick/ticksnick.h> in it and label its code, see ticksnick(1)",
+			      run->arguments.command[0])
+		       : 0;
 }
 
 /* ---- after it ---- */

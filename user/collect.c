@@ -312,27 +312,51 @@ static void running_sum(const struct session *session, struct model_input *input
 
 static const struct {
 	unsigned kind;
-	const char *code, *text;
+	const char *code, *text,
+		*label; /* label: printf-style, what is said of the label if it is known */
 } violation_warnings[] = {
-	{TSN_VIOLATION_LEAK, "violation_leak",
-	 "%" PRIu64 " times a label was still open at tsn_expect_balanced(); the latest: %s"},
+	{TSN_VIOLATION_LEAK, "violation_leak", "a label was still open at tsn_expect_balanced()",
+	 ", the latest: %s"},
 	{TSN_VIOLATION_MISMATCH, "violation_mismatch",
-	 "%" PRIu64
-	 " times tsn_exit() closed a label that was not the innermost open one; the latest: %s"},
+	 "tsn_exit() closed a label that was not the innermost open one", ", the latest: %s"},
 	{TSN_VIOLATION_DEPTH, "violation_depth",
-	 "%" PRIu64
-	 " times more than 64 enter/exit pairs were open in one thread; the latest not set: %s"},
+	 "more than 64 enter/exit pairs were open in one thread", ", the latest not set: %s"},
 	{TSN_VIOLATION_INDEX, "violation_index",
-	 "%" PRIu64 " times tsn_at() was given an index outside its family: %s"},
+	 "tsn_at() was given an index that its family has not",
+	 "; the latest family begins with %s"},
 	{TSN_VIOLATION_SLOTS_FULL, "slots_full",
-	 "%" PRIu64
-	 " threads found no free slot, so they are in no label; the latest asked for: %s"},
+	 "a thread found no free slot, so it is in no label", ""},
 	{TSN_VIOLATION_LABELS_FULL, "labels_full",
-	 "%" PRIu64 " registrations found no free label id (1,023 labels are allowed); label: %s"},
+	 "a registration found no free label id (1,023 are allowed): its time is in no label", ""},
 	{TSN_VIOLATION_TLS, "tls_dynamic",
-	 "%" PRIu64 " threads keep their slot pointer in dynamic thread-local storage, where it is "
-	 "not found; label: %s"},
+	 "a thread keeps its slot pointer in dynamic thread-local storage, where it is not found",
+	 ""},
+	{TSN_VIOLATION_NAME, "label_refused",
+	 "a registration was refused, so its time is in no label: names have 1 to 63 bytes, and "
+	 "one kind",
+	 "; the name is there with another: %s"},
 };
+
+/* One violation of one member. 0 or -ENOMEM. */
+static int violation_warn(const struct session_member *member, size_t which,
+			  struct profile *profile)
+{
+	const char *label;
+	uint64_t n = session__violations(member, violation_warnings[which].kind, &label);
+	char about[TABLE_NAME_SIZE + 64] = "";
+
+	if (!n)
+		return 0;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-extra-args"
+	if (label)
+		snprintf(about, sizeof(about), violation_warnings[which].label, label);
+#pragma GCC diagnostic pop
+	return profile__warn(profile, violation_warnings[which].code, label,
+			     "%" PRIu64 " time%s %s%s", n, n == 1 ? "" : "s",
+			     violation_warnings[which].text, about);
+}
 
 static int warnings_fill(const struct session *session, struct profile *profile)
 {
@@ -369,19 +393,13 @@ static int warnings_fill(const struct session *session, struct profile *profile)
 					     "process %d ended before its last calls could be "
 					     "read; calls of its last second may be missing",
 					     pid);
-		for (v = 0; v < sizeof(violation_warnings) / sizeof(violation_warnings[0]); v++) {
-			const char *label;
-			uint64_t n =
-				session__violations(member, violation_warnings[v].kind, &label);
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-			if (n)
-				err |= profile__warn(profile, violation_warnings[v].code, label,
-						     violation_warnings[v].text, n,
-						     label ? label : "not known");
-#pragma GCC diagnostic pop
-		}
+		if (session->engine->targets[member->index].forks)
+			err |= profile__warn(profile, "children_left_out", NULL,
+					     "process %d forked %" PRIu64
+					     " times; its children are not in this report",
+					     pid, session->engine->targets[member->index].forks);
+		for (v = 0; v < sizeof(violation_warnings) / sizeof(violation_warnings[0]); v++)
+			err |= violation_warn(member, v, profile);
 	}
 	return err;
 }

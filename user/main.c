@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* ticksnick: one executable with commands; ticksnick-record and friends are links to it. */
+#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,9 @@ static int command_run(const struct command *command, int argc, char **argv)
 	return command->run(argc, argv);
 }
 
+/* argp prints it for --version, in every command. */
+const char *argp_program_version = "ticksnick " TICKSNICK_VERSION;
+
 int main(int argc, char **argv)
 {
 	const char *self = argc && strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1
@@ -77,7 +81,7 @@ int main(int argc, char **argv)
 		return EXIT_SUCCESS;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		printf("ticksnick %s, slot ABI %d\n", TICKSNICK_VERSION, TSN_ABI_VERSION);
+		printf("%s, slot ABI %d\n", argp_program_version, TSN_ABI_VERSION);
 		return EXIT_SUCCESS;
 	}
 	command = command_find(argv[1]);

@@ -20,6 +20,7 @@
 #define SERIALISED_IN_FLIGHT 1.005 /* 1 and a rounding error: no two inside off the CPU either */
 #define FEW_HITS	     50
 #define COVERAGE_LOW	     0.5
+#define COVERAGE_HIGH	     0.9
 
 typedef unsigned __int128 u128;
 
@@ -615,9 +616,13 @@ static int warn_session(const struct table *table, struct profile *profile)
 	if (!err && totals->coverage < COVERAGE_LOW)
 		err = profile__warn(
 			profile, "coverage_low", NULL,
-			"labels cover %.1f%% of the thread-time: the shares say nothing "
+			"labels cover %.1f%% of the thread-time%s: the shares say nothing "
 			"of the rest",
-			100 * totals->coverage);
+			floor(1000 * totals->coverage) / 10,
+			totals->coverage_running >= COVERAGE_HIGH
+				? " (but nearly all running time: TSN_IDLE marks the waiting that "
+				  "is left)"
+				: "");
 	return err;
 }
 
@@ -638,16 +643,16 @@ static int warn_long(const struct row *row, struct profile *profile)
 	if (waiting >= WAITING_MOSTLY)
 		return profile__warn(profile, "long", row->name,
 				     "single executions last for several ticks, mostly waiting "
-				     "(%.0f%%): make it coarse to see how long they take",
+				     "(%.0f%%): label what is inside it to see where",
 				     100 * waiting);
 	if (waiting > WAITING_HONEST)
 		return profile__warn(profile, "long", row->name,
 				     "single executions last for several ticks, %.0f%% of it "
-				     "waiting: make it coarse to see how long they take",
+				     "waiting: label what is inside it to see where",
 				     100 * waiting);
 	return profile__warn(profile, "long", row->name,
-			     "its single executions run long, for several ticks: make it coarse to "
-			     "see how long they take");
+			     "its single executions run long, for several ticks: label what is "
+			     "inside it to see where");
 }
 
 static int warn_row(const struct table *table, const struct row *row, struct profile *profile)

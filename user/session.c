@@ -226,14 +226,16 @@ static int member_replace(struct session *session, struct session_member *member
 uint64_t session__violations(const struct session_member *member, unsigned kind, const char **label)
 {
 	const struct tsn_violation *now = &member->table.process.violations[kind];
-	const struct tsn_violation *before = &member->first.violations[kind];
+	/* What was registered in vain stays so, whenever that was. */
+	bool lasting = kind == TSN_VIOLATION_LABELS_FULL || kind == TSN_VIOLATION_NAME;
+	uint64_t before = lasting ? 0 : member->first.violations[kind].count;
 
 	*label = NULL;
-	if (now->count <= before->count)
+	if (now->count <= before)
 		return 0;
 	if (now->label && now->label < member->table.label_count)
 		*label = member->table.labels[now->label].name;
-	return now->count - before->count;
+	return now->count - before;
 }
 
 /* ---- start ---- */

@@ -97,8 +97,8 @@ int session__run(struct session *session);
 /* Stops the programs and reads everything. 0 or a negative errno. */
 int session__stop(struct session *session);
 
-/* Count of one kind of violation in the session, and the label of the latest (NULL: none or not
- * known). */
+/* Count of one kind of violation in the session (of failed registrations: ever), and the label of
+ * the latest (NULL: none or not known). */
 uint64_t session__violations(const struct session_member *member, unsigned kind,
 			     const char **label);
 

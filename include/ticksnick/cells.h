@@ -123,11 +123,12 @@ struct tsn_target {
 	TSN_U64 exited_io_ns;
 	TSN_U64 exited_hits;
 	TSN_U64 weight_square_sum; /* sum over hits of (weight >> 10) squared */
-	TSN_U32 final_slots;	   /* threads whose calls final_calls holds */
+	TSN_U64 forks;		   /* processes that it forked */
+	TSN_U32 reserved;
 	TSN_U32 calls_final; /* 1: final_calls holds the retired ones too and is complete; 2: some
 				could not be read */
 };
-TSN_ASSERT_SIZE(struct tsn_target, 136);
+TSN_ASSERT_SIZE(struct tsn_target, 144);
 
 /*
  * One CPU: its timer, what runs there (so that a glance from another CPU finds it), and the cost of

@@ -75,6 +75,7 @@ TSN_COLD struct tsn_slot_full *tsn_leader_peek(void);
 TSN_COLD struct tsn_slot_full *tsn_leader_claim(void);
 TSN_COLD struct tsn_slot_full *tsn_leader_free_slot(void);
 TSN_COLD struct tsn_slot_full *tsn_leader_slot_at(uint32_t index);
+TSN_COLD void tsn_leader_touch(const uint64_t *calls);
 TSN_COLD void tsn_leader_reclaim(uint32_t tid);
 TSN_COLD void tsn_leader_retire(struct tsn_slot_full *slot);
 TSN_COLD void tsn_leader_release(void);
@@ -165,6 +166,7 @@ TSN_COLD int tsn_leader_open(void)
 	process->tls_offset = tsn_tls_offset();
 	process->pid = (uint32_t)tsn_syscall(SYS_getpid);
 	tsn_leader.releases = 1;
+	tsn_leader_touch((const uint64_t *)process->retired);
 	__atomic_store_n(&process->state, TSN_STATE_READY, __ATOMIC_RELEASE);
 unlock:
 	tsn_leader_unlock(signals);
@@ -208,6 +210,19 @@ TSN_COLD void tsn_leader_leave(struct tsn_process *module)
 			tsn_leader_slot_at(i)->references[index] = 0;
 	}
 	tsn_leader_unlock(signals);
+}
+
+/*
+ * Brings the pages of calls by label id into being by reading them, which takes no memory: the
+ * kernel side cannot tell a page that was never touched from one that is swapped out.
+ */
+TSN_COLD void tsn_leader_touch(const uint64_t *calls)
+{
+	uint32_t i;
+
+	for (i = 0; i < TSN_LABELS_MAX; i += 4096 / sizeof(*calls))
+		(void)__atomic_load_n(&calls[i], __ATOMIC_RELAXED);
+	(void)__atomic_load_n(&calls[TSN_LABELS_MAX - 1], __ATOMIC_RELAXED);
 }
 
 TSN_COLD struct tsn_slot_full *tsn_leader_slot_at(uint32_t index)
@@ -255,6 +270,7 @@ TSN_COLD struct tsn_slot_full *tsn_leader_claim(void)
 		slot = tsn_leader_free_slot();
 	}
 	if (slot) {
+		tsn_leader_touch(slot->counts);
 		slot->head.generation++;
 		slot->head.flags = TSN_SLOT_CLAIMED;
 		__atomic_store_n(&slot->head.tid, tid, __ATOMIC_RELEASE);
@@ -373,6 +389,7 @@ TSN_COLD uint32_t tsn_leader_label(const char *name, uint32_t kind, uint32_t ari
 	uint32_t id;
 
 	if (!name || !name[0] || !memchr(name, 0, TSN_NAME_SIZE)) {
+		tsn_leader_violate(TSN_VIOLATION_NAME, 0);
 		errno = EINVAL;
 		return 0;
 	}
@@ -396,6 +413,7 @@ TSN_COLD uint32_t tsn_leader_label_add(const char *name, uint32_t kind, uint32_t
 			continue;
 		if (labels[id].kind == kind && labels[id].arity == arity)
 			return id;
+		tsn_leader_violate(TSN_VIOLATION_NAME, id);
 		errno = EEXIST;
 		return 0;
 	}
@@ -459,6 +477,7 @@ TSN_COLD void tsn_leader_fork_child(void)
 			memset(tsn_leader_slot_at(i), 0, sizeof(*slot));
 	}
 	if (slot) {
+		tsn_leader_touch(slot->counts);
 		head.tid = (uint32_t)tsn_syscall(SYS_gettid);
 		head.generation++;
 		slot->head = head;

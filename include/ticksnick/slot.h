@@ -74,6 +74,8 @@ enum tsn_violation_kind {
 	TSN_VIOLATION_INDEX = 5,       /* tsn_at() was given an index outside its family */
 	TSN_VIOLATION_TLS =
 		6, /* the slot pointer is not at tls_offset in some thread (dynamic TLS) */
+	TSN_VIOLATION_NAME =
+		7, /* a registration was refused: bad name, or one that has another kind or arity */
 	TSN_VIOLATION_KINDS = 16,
 };
 

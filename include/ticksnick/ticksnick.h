@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ticksnick.h - label what a thread is doing, so that `ticksnick record` can say where the time
- *goes.
+ * ticksnick.h - label what a thread is doing, so that `ticksnick record` can say where
+ * the time goes.
  *
  *	#include <ticksnick/ticksnick.h>
  *
  *	TSN_FINE(parse, "parseRecord");        // file scope; registered before main()
  *	TSN_FINE_FAMILY(level, "level", 6);    // rows level[0] .. level[5]
- *	TSN_IDLE(poll, "epoll_wait");          // its time is kept out of shares
+ *	TSN_IDLE(waiting, "epoll_wait");       // its time is kept out of shares
  *
  *	void parse_record(int depth)
  *	{
@@ -19,28 +19,29 @@
  *	}
  *
  * Nothing to link: everything is in this header, hidden in the module (executable or shared object)
- *that includes it. All modules of a process share one table, so a name has one id wherever it is
- *used. C11 and later, C++11 and later, gcc and clang, Linux on x86-64 and arm64; elsewhere, and
- *with TICKSNICK_DISABLE defined before the include, everything here compiles to nothing: arguments
- *are still evaluated and type-checked.
+ * that includes it. All modules of a process share one table, so a name has one id wherever it is
+ * used. C11 and later, C++11 and later, gcc and clang, Linux on x86-64 and arm64; elsewhere, and
+ * with TICKSNICK_DISABLE defined before the include, everything here compiles to nothing: arguments
+ * are still evaluated and type-checked.
  *
  * Limits (slot.h): TSN_LABELS_MAX ids, 0 included; TSN_SLOTS_MAX threads with labels alive at once;
- *TSN_STACK_MAX pairs open in one thread. Exceeding one is counted, reported by the recorder, and
- *otherwise harmless.
+ * TSN_STACK_MAX pairs open in one thread. Exceeding one is counted, reported by the recorder, and
+ * otherwise harmless.
  *
  * Id 0 is "no label". It is what a failed registration returns, and is accepted everywhere: a scope
- *of id 0 is time outside every label.
+ * of id 0 is time outside every label.
  *
  * Signals: a handler may use labels if the thread it interrupts has used one before. A thread's
- *first use, registration, tsn_release_thread() and tsn_expect_balanced() are not async-signal-safe.
- *A handler must leave what it enters: the interrupted code finds its labels as they were. (On arm64
- *a call counted by a handler may be lost if it interrupts the counting of the very same label.)
+ * first use, registration, tsn_release_thread() and tsn_expect_balanced() are not
+ * async-signal-safe. A handler must leave what it enters: the interrupted code finds its labels as
+ * they were. (On arm64 a call counted by a handler may be lost if it interrupts the counting of the
+ * very same label.)
  *
  * longjmp() past a scope leaves its label on, as does pthread_cancel() in C code built without
- *-fexceptions. C++ exceptions restore it.
+ * -fexceptions. C++ exceptions restore it.
  *
  * fork() through the C library: the child starts with the labels of the forking thread and no calls
- *counted.
+ * counted.
  */
 #ifndef TICKSNICK_H
 #define TICKSNICK_H
@@ -299,12 +300,12 @@ TSN_COLD uint32_t tsn_register(const char *name, uint32_t kind, uint32_t arity);
 TSN_COLD void tsn_violate(uint32_t kind, uint32_t label);
 
 /* The trailing declaration takes the user's semicolon. */
-#define TSN_DEFINE(identifier, registration)                                          \
-	static __attribute__((unused)) tsn_fine_t identifier;                         \
-	static __attribute__((constructor(101))) void tsn_register_##identifier(void) \
-	{                                                                             \
-		identifier = registration;                                            \
-	}                                                                             \
+#define TSN_DEFINE(identifier, registration)                                        \
+	static __attribute__((unused)) tsn_fine_t identifier;                       \
+	static __attribute__((constructor(101))) void tsn_define_##identifier(void) \
+	{                                                                           \
+		identifier = registration;                                          \
+	}                                                                           \
 	struct tsn_fine
 
 #define TSN_SCOPE_N(op, n)                                                      \
