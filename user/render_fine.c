@@ -290,10 +290,13 @@ static void write_never_sampled(const struct render_fine *fine)
 		return;
 	for (i = 0; i < count; i++)
 		most = fmax(most, rows[i]->share_hi); /* NaN is passed over */
-	snprintf(head, sizeof(head),
-		 wide ? "never sampled (%zu), at most %.2f%% each:"
-		      : "never sampled (%zu), <= %.2f%%:",
-		 count, round_up(100 * most, 0.01));
+	if (most > 0)
+		snprintf(head, sizeof(head),
+			 wide ? "never sampled (%zu), at most %.2f%% each:"
+			      : "never sampled (%zu), <= %.2f%%:",
+			 count, round_up(100 * most, 0.01));
+	else /* nothing is labelled, so no share has a limit */
+		snprintf(head, sizeof(head), "never sampled (%zu):", count);
 	left -= (size_t)snprintf(tail, sizeof(tail), " ... %zu more", count);
 	write_fitting(fine, &left, head);
 	written = write_names(fine, rows, fine->called, &left);

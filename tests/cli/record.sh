@@ -215,6 +215,41 @@ END
 	assert_contains violation_leak
 }
 
+says_what_was_refused_and_who_was_left_out() {
+	cat >odd.c <<'END'
+#include <sys/wait.h>
+#include <unistd.h>
+#include <ticksnick/ticksnick.h>
+TSN_FINE(twice, "twice");
+TSN_IDLE(refused, "twice");
+int main(void)
+{
+	usleep(100000);
+	if (!fork())
+		_exit(0);
+	wait(NULL);
+	usleep(200000);
+	return 0;
+}
+END
+	"${CC:-cc}" -I"$TOP/include" -o odd odd.c || fail "the odd program does not compile"
+	run "$TICKSNICK" record -- ./odd
+	assert_exit 0
+	assert_contains "[label_refused] 1 time a registration was refused"
+	assert_matches "[[]children_left_out[]] process [0-9]+ forked 1 times"
+}
+
+an_early_interrupt_leaves_a_report() {
+	"$TICKSNICK" record -- "$SUBJECTS/calls" 5 >"$OUT" 2>"$ERR" &
+	recorder=$!
+	sleep 0.2
+	kill -INT "$recorder"
+	wait "$recorder"
+	STATUS=$? RUN="record, interrupted at once"
+	assert_exit 0
+	assert_contains recorded
+}
+
 a_slow_timer_ticks_all_the_same() {
 	run "$TICKSNICK" record -F 5 -d 3 -f json -- "$SUBJECTS/spinners" 5
 	assert_exit 0
@@ -260,6 +295,8 @@ if [ "$(id -u)" -eq 0 ]; then
 	test_case ends_at_a_signal_with_a_report TERM
 	test_case records_several_processes_together
 	test_case ends_a_strict_session_at_a_violation_and_names_the_label
+	test_case says_what_was_refused_and_who_was_left_out
+	test_case an_early_interrupt_leaves_a_report
 	test_case a_slow_timer_ticks_all_the_same
 	test_case a_rate_above_the_limit_is_lowered_with_a_warning
 fi
