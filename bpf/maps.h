@@ -64,6 +64,13 @@ struct {
 	__uint(max_entries, 1 << 19);
 } exited __weak SEC(".maps");
 
+/* The index of a target whose image was replaced; wakes the recorder, for the new image's labels
+ * wait for it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 12);
+} replaced __weak SEC(".maps");
+
 /* Calls by target index * TSN_LABELS_MAX + label, of a process that has ended; see struct
  * tsn_target.calls_final. */
 struct {

@@ -308,6 +308,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid)
 	/* The addresses are of an image that is gone. */
 	target->ready = 0;
 	__sync_fetch_and_add(&target->execs, 1);
+	bpf_ringbuf_output(&replaced, &index, sizeof(index), BPF_RB_FORCE_WAKEUP);
 	thread = bpf_map_lookup_elem(&threads, &from);
 	if (!thread)
 		return 0;
@@ -319,6 +320,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid)
 	/* Another thread than the leader has replaced the image: it goes on under the leader's tid.
 	 */
 	thread->tid = tid;
+	thread->ns_tid = kernel__namespace_tid(task);
 	bpf_map_update_elem(&threads, &tid, thread, BPF_ANY);
 	bpf_map_delete_elem(&threads, &from);
 	return 0;

@@ -377,7 +377,13 @@ static int warnings_fill(const struct session *session, struct profile *profile)
 					     "process %d replaced its image (exec); both images "
 					     "are in this report",
 					     pid);
-		if (member->current && !member->published)
+		if (member->images_lost)
+			err |= profile__warn(
+				profile, "images_lost", NULL,
+				"process %d replaced its image more often than the %d times "
+				"there is room for; its later time is in no label",
+				pid, TSN_TARGETS_MAX);
+		else if (member->current && !member->published)
 			err |= profile__warn(profile, "no_slot", NULL,
 					     "process %d published no ticksnick slot, so all its "
 					     "time is in no label",

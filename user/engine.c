@@ -92,6 +92,7 @@ static int maps_share(struct engine *engine)
 	engine->cells_fd = bpf_map__fd(programs->maps.cells);
 	engine->threads_fd = bpf_map__fd(programs->maps.threads);
 	engine->exited_fd = bpf_map__fd(programs->maps.exited);
+	engine->replaced_fd = bpf_map__fd(programs->maps.replaced);
 	return err;
 }
 

@@ -28,7 +28,7 @@ struct engine {
 	struct tsn_presence *presence; /* [TSN_TARGETS_MAX * TSN_LABELS_MAX] */
 	uint64_t *final_calls;	       /* likewise */
 	bool final_calls_work; /* the kernel lets the exit hook read a process's last calls */
-	int cells_fd, threads_fd, exited_fd;
+	int cells_fd, threads_fd, exited_fd, replaced_fd;
 	struct timer *timer;
 };
 

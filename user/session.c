@@ -44,6 +44,15 @@ static int take_exited(void *context, void *data, size_t size)
 	return 0;
 }
 
+/* Its only use is to wake the loop, which looks at the count of execs. */
+static int take_replaced(void *context, void *data, size_t size)
+{
+	(void)context;
+	(void)data;
+	(void)size;
+	return 0;
+}
+
 int session__new(const struct session_options *options, struct session **created,
 		 char error[ENGINE_ERROR_SIZE])
 {
@@ -69,7 +78,9 @@ int session__new(const struct session_options *options, struct session **created
 	if (err)
 		goto free_session;
 	session->exited = ring_buffer__new(session->engine->exited_fd, take_exited, session, NULL);
-	if (!session->exited) {
+	session->replaced =
+		ring_buffer__new(session->engine->replaced_fd, take_replaced, session, NULL);
+	if (!session->exited || !session->replaced) {
 		err = -errno;
 		snprintf(error, ENGINE_ERROR_SIZE, "cannot map the ring buffer: %s",
 			 strerror(errno));
@@ -96,6 +107,7 @@ void session__free(struct session *session)
 	}
 	free(session->members);
 	ring_buffer__free(session->exited);
+	ring_buffer__free(session->replaced);
 	engine__free(session->engine);
 	windows__free(session->windows);
 	snapshot__free(&session->snapshot);
@@ -212,11 +224,18 @@ static int member_replace(struct session *session, struct session_member *member
 	int err;
 
 	target__forget(target);
+	session->hurry_until_ns = engine__now() + LOCATE_HURRY_NS;
 	member->execs = execs;
 	if (!member->published)
 		return 0;
 	member->calls_unread = true;
 	err = member_add(session, target);
+	if (err == -E2BIG) {
+		/* No room for another image: what follows is in no label. */
+		member->images_lost = true;
+		member->published = false;
+		return 0;
+	}
 	if (err)
 		return err;
 	member->current = false;
@@ -282,6 +301,7 @@ int session__start(struct session *session)
 	}
 	if (err)
 		return err;
+	session->hurry_until_ns = session->start_ns + LOCATE_HURRY_NS;
 	sleep_until(session->start_ns);
 	clock_gettime(CLOCK_REALTIME, &wall);
 	session->start_unix_ns = (uint64_t)wall.tv_sec * SECOND + (uint64_t)wall.tv_nsec -
@@ -449,19 +469,19 @@ static int members_look(struct session *session, bool *waiting, bool *all_gone)
 		}
 		if (!target__gone(member->target))
 			*all_gone = false;
-		if (!member->published)
+		if (!member->published && !member->images_lost)
 			member_locate(session, member);
-		*waiting |= !member->published;
+		*waiting |= !member->published && !member->images_lost;
 	}
 	return err;
 }
 
 /* ---- the loop ---- */
 
-/* Waits until moment, a signal, or the end of a target. True: a signal came. */
+/* Waits until moment, a signal, an exec, or the end of a target. True: a signal came. */
 static bool wait_until(const struct session *session, uint64_t moment_ns)
 {
-	struct pollfd watched[TSN_TARGETS_MAX + 1];
+	struct pollfd watched[TSN_TARGETS_MAX + 2];
 	uint64_t now = engine__now();
 	struct timespec left = {0};
 	nfds_t n = 0;
@@ -472,6 +492,8 @@ static bool wait_until(const struct session *session, uint64_t moment_ns)
 		left.tv_nsec = (long)((moment_ns - now) % SECOND);
 	}
 	watched[n++] = (struct pollfd){.fd = session->options.signals_fd, .events = POLLIN};
+	watched[n++] =
+		(struct pollfd){.fd = ring_buffer__epoll_fd(session->replaced), .events = POLLIN};
 	for (i = 0; i < session->member_count; i++) {
 		const struct session_member *member = session->members[i];
 
@@ -480,6 +502,8 @@ static bool wait_until(const struct session *session, uint64_t moment_ns)
 				(struct pollfd){.fd = member->target->pidfd, .events = POLLIN};
 	}
 	ppoll(watched, n, &left, NULL);
+	if (watched[1].revents & POLLIN)
+		ring_buffer__consume(session->replaced);
 	return watched[0].revents & POLLIN;
 }
 
@@ -526,9 +550,9 @@ int session__run(struct session *session)
 		}
 		next = earlier(end, earlier(session->slice_until_ns, session->look_due_ns));
 		if (waiting)
-			next = earlier(next, now + (now < session->start_ns + LOCATE_HURRY_NS
-							    ? LOCATE_NS
-							    : LOCATE_SLOW_NS));
+			next = earlier(
+				next,
+				now + (now < session->hurry_until_ns ? LOCATE_NS : LOCATE_SLOW_NS));
 		if (wait_until(session, next)) {
 			session->ended_by = SESSION_ENDED_BY_SIGNAL;
 			return 0;

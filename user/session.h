@@ -49,6 +49,7 @@ struct session_member {
 			    zero */
 	bool calls_known;
 	bool calls_unread; /* it ended before its last calls could be read */
+	bool images_lost;  /* it replaced its image more often than there is room for */
 	uint32_t execs;
 	struct table table;	  /* as last read */
 	struct tsn_process first; /* descriptor at the start of the session, for the violations;
@@ -65,7 +66,7 @@ struct session {
 	uint64_t start_unix_ns;
 	enum session_end ended_by;
 	struct snapshot snapshot; /* complete after session__stop */
-	struct ring_buffer *exited;
+	struct ring_buffer *exited, *replaced;
 	size_t exited_rows;	/* threads of snapshot that exited meanwhile */
 	uint64_t exited_folded; /* exited threads without a row */
 	uint64_t lost_wait_ns;
@@ -75,7 +76,8 @@ struct session {
 	size_t window_row_count; /* row 0, no label, included */
 	double *weights_seen;	 /* cumulated weight of each row at the latest slice */
 	size_t weights_seen_count;
-	uint64_t slice_ns; /* mean; see SESSION_SLICE_NS */
+	uint64_t slice_ns;	 /* mean; see SESSION_SLICE_NS */
+	uint64_t hurry_until_ns; /* until then a table that is missing is looked for often */
 	uint64_t slice_until_ns, look_due_ns, calls_due_ns, cells_due_ns, progress_due_ns;
 };
 

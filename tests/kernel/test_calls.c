@@ -37,6 +37,27 @@ START_TEST(labels_registered_after_the_recorder_attached_are_there)
 }
 END_TEST
 
+START_TEST(both_images_of_a_process_that_execs_from_a_thread_are_there)
+{
+	const struct profile_fine *before, *after;
+	struct recorded run;
+
+	record__command(&run, "", "exec", "");
+	before = record__fine(&run, "before");
+	after = record__fine(&run, "after");
+	printf("exec: %.3f s before, %.3f s after\n", (double)before->thread_time_ns / 1e9,
+	       (double)after->thread_time_ns / 1e9);
+	ck_assert_double_eq_tol((double)before->thread_time_ns, record__truth(&run, "before_ns"),
+				3e7);
+	/* A look for the new image's slots takes up to a millisecond, and until then it is in no
+	 * label. */
+	ck_assert_double_eq_tol((double)after->thread_time_ns, record__truth(&run, "after_ns"),
+				5e7);
+	ck_assert_uint_eq(run.profile->losses.slot_foreign, 0);
+	record__free(&run);
+}
+END_TEST
+
 Suite *calls_suite(void)
 {
 	Suite *suite = suite_create("calls");
@@ -44,6 +65,7 @@ Suite *calls_suite(void)
 
 	tcase_set_timeout(cases, 30);
 	tcase_add_loop_test(cases, calls_are_exact_with_threads_that_exited_before_the_end, 0, 3);
+	tcase_add_test(cases, both_images_of_a_process_that_execs_from_a_thread_are_there);
 	tcase_add_test(cases, labels_registered_after_the_recorder_attached_are_there);
 	suite_add_tcase(suite, cases);
 	return suite;
