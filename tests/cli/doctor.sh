@@ -28,21 +28,6 @@ END
 	"${CC:-cc}" -I"$TOP/include" -o labelled labelled.c -pthread || fail "the labelled program does not compile"
 }
 
-# start CMD ARG..: in the background until the test ends; its id in PID.
-start() {
-	"$@" >started &
-	PID=$!
-	trap 'kill -KILL $PID 2>/dev/null' EXIT
-}
-
-wait_for_started() {
-	for _ in $(seq 100); do
-		[ -s started ] && return
-		sleep 0.05
-	done
-	fail "the program did not start"
-}
-
 every_check_is_one_line_with_a_word_and_what_is_not_ok_has_a_remedy() {
 	run "$TICKSNICK" doctor
 	! grep -vE '^(ok  |warn|fail)  [a-z-]+ +[^ ]|^ +-> [^ ]|^recording can' "$OUT" || fail "a line of another form"

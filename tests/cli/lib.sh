@@ -124,6 +124,22 @@ run_as_nobody() {
 	run setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all "$@"
 }
 
+# start CMD ARG..: in the background until the test ends; its id in PID, what it prints in the file "started".
+start() {
+	"$@" >started 2>/dev/null &
+	PID=$!
+	trap 'kill -KILL $PID 2>/dev/null' EXIT
+}
+
+# Until what was started has printed something.
+wait_for_started() {
+	for _ in $(seq 100); do
+		[ -s started ] && return
+		sleep 0.05
+	done
+	fail "the program did not start"
+}
+
 assert_exit() {
 	[ "$STATUS" -eq "$1" ] || fail "exit status is $STATUS, expected $1"
 }

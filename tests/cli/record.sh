@@ -4,21 +4,6 @@
 
 SUBJECTS=$BUILD/tests/subjects
 
-# start CMD ARG..: in the background until the test ends; its id in PID.
-start() {
-	"$@" >started 2>/dev/null &
-	PID=$!
-	trap 'kill -KILL $PID 2>/dev/null' EXIT
-}
-
-wait_for_started() {
-	for _ in $(seq 100); do
-		[ -s started ] && return
-		sleep 0.05
-	done
-	fail "the program did not start"
-}
-
 one_sentence() {
 	[ "$(wc -l <"$ERR")" -eq 1 ] || fail "not one line on standard error"
 	assert_empty "$OUT"
