@@ -90,9 +90,16 @@ echo "== the recorder itself, in a session of $session s"
 children=$!
 sleep 0.5
 /usr/bin/time -f '%U %S %M' -o "$work/time" "$recorder" record -q -d "$session" -o "$work/report.json" -p "$children"
+for _ in 1 2 3 4 5; do
+	begin=$(date +%s%N)
+	"$recorder" record -q -d 0.1 -o "$work/short.json" -p "$children"
+	start=$(awk -F '[:,]' '/"start_unix_ns"/ { print $2 + 0 }' CONVFMT=%.0f OFMT=%.0f "$work/short.json")
+	echo $(((start - begin) / 1000000)) >>"$work/start"
+done
 kill "$children"
 wait "$children" 2>/dev/null
 children=
+echo "from the command to the first look $(median "$work/start") ms (limit 300 ms)"
 awk -v s="$session" '{ cpu = ($1 + $2) / s * 100; mib = $3 / 1024
 	printf "CPU %.2f s user + %.2f s system, loading included = %.2f%% of one core (aim 0.3%%: %s)\n",
 		$1, $2, cpu, (cpu > 0.3 ? "missed" : "met")
