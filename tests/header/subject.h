@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * subject.h - a labelled program whose truth is known: for 0.3 s two threads spin, 70% of the time
+ * subject.h - a labelled program whose truth is known: for about 0.3 s two threads spin, 70% of the time
  * in label "big" and 30% in "small", and "counted" is called exactly 23 times, some of them by
  * threads that exit early. In parts, so that each can be a translation unit or a shared object of
  * its own.
@@ -18,8 +18,8 @@ extern "C" {
 #define SUBJECT_MS    300
 
 /* subject_parts.c; each returns the id of the label that it used. */
-uint32_t subject_big(uint64_t us);
-uint32_t subject_small(uint64_t us);
+uint32_t subject_big(uint64_t mean_us);
+uint32_t subject_small(uint64_t mean_us);
 uint32_t subject_counted(unsigned calls);
 
 /* Runs for ms and makes calls calls of "counted". 0, or 1 and a line on stderr. */
