@@ -45,14 +45,16 @@ LIB := $(BUILD)/libticksnick.a
 UNIT_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*.c))
 SUBJECT_BIN := $(patsubst tests/kernel/subjects/%.c,$(BUILD)/tests/subjects/%,$(wildcard tests/kernel/subjects/*.c))
 KERNEL_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/kernel/*.c))
-BENCH_BIN := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
+BENCH_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bench/*.c))
+BENCH := $(BUILD)/ticksnick-bench
+PROGRAM_BIN := $(patsubst bench/programs/%.c,$(BUILD)/bench/%,$(wildcard bench/programs/*.c))
 COMMANDS := record report doctor
 MAN := $(wildcard docs/*.1)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all deps demo check test-programs bench install uninstall clean asan unit programs
-all: $(BUILD)/ticksnick programs
+all: $(BUILD)/ticksnick $(BENCH) programs
 	@:
 
 # What looks for dependencies runs before the make that uses them, which reads pkg-config, paths and wildcards afresh.
@@ -129,7 +131,7 @@ $(BUILD)/ticksnick: $(BUILD)/user/main.o $(LIB)
 	$(Q)for c in $(COMMANDS); do ln -sf ticksnick $(BUILD)/ticksnick-$$c; done
 
 # Programs with a known truth: they include the public header alone, like any application.
-$(BUILD)/bench/%: bench/%.c
+$(BUILD)/bench/%: bench/programs/%.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -D_GNU_SOURCE -Iinclude -MMD -MP -MF $@.d -o $@ $< -lpthread -lm
@@ -139,7 +141,16 @@ $(BUILD)/tests/subjects/%: tests/kernel/subjects/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -D_GNU_SOURCE -Iinclude -MMD -MP -MF $@.d -o $@ $< -lpthread
 
-programs: $(BENCH_BIN)
+programs: $(PROGRAM_BIN)
+
+$(BUILD)/bench/%.o: bench/%.c | $(BUILD)/.deps
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+$(BENCH): $(BENCH_OBJ) $(LIB)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(SAN) -o $@ $^ $(LIBS) -lpthread
 
 $(BUILD)/tests/run-unit: $(UNIT_OBJ) $(LIB)
 	$(call say,LINK,$@)

@@ -22,8 +22,9 @@ static uint64_t now_us(void)
 }
 
 /*
- * Spins for mean_us on average, each time anew between nothing and twice that: stays of one length would march in
- * step with a timer for as long as it keeps its period, and 0.3 s has few periods to average over.
+ * Spins for mean_us on average, each time anew between nothing and twice that: stays of one length
+ * would march in step with a timer for as long as it keeps its period, and 0.3 s has few periods to
+ * average over.
  */
 static void spin(uint64_t mean_us)
 {
