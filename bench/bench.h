@@ -41,6 +41,7 @@ int mode_leakcheck(const struct bench_options *options, struct outcome *outcome)
 int mode_hook(const struct bench_options *options, struct outcome *outcome);
 int mode_cost(const struct bench_options *options, struct outcome *outcome);
 int mode_estimators(const struct bench_options *options, struct outcome *outcome);
+int mode_all(const struct bench_options *options, struct outcome *outcome);
 
 /* What the options leave to the mode: its choice when brief, and when not. */
 double bench__seconds(const struct bench_options *options, double brief, double full);

@@ -11,19 +11,9 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "modes.h"
 #include "outcome.h"
 #include "workload.h"
-
-static const struct {
-	const char *name;
-	bench_mode run;
-	const char *summary;
-} modes[] = {
-	{"run", mode_run,
-	 "twenty operations of 20 ns to 2 us, one session, beside their true shares"},
-};
-
-#define MODES (sizeof(modes) / sizeof(modes[0]))
 
 struct arguments {
 	struct bench_options options;
@@ -144,7 +134,7 @@ static char *help_filter(int key, const char *text, void *input)
 	if (!file)
 		return (char *)text;
 	fputs("Modes:\n", file);
-	for (size_t i = 0; i < MODES; i++)
+	for (size_t i = 0; i < mode_count; i++)
 		fprintf(file, "  %-11s %s\n", modes[i].name, modes[i].summary);
 	fputs("\nExit status: 0 every gate of the mode was passed, 1 one was not or the mode is "
 	      "broken, "
@@ -152,14 +142,6 @@ static char *help_filter(int key, const char *text, void *input)
 	      file);
 	fclose(file);
 	return help;
-}
-
-static bench_mode mode_find(const char *name)
-{
-	for (size_t i = 0; i < MODES; i++)
-		if (strcmp(modes[i].name, name) == 0)
-			return modes[i].run;
-	return NULL;
 }
 
 /* What lies beside this program: the recorder, and the bench programs. */
@@ -192,7 +174,7 @@ int main(int argc, char **argv)
 	struct arguments arguments = {.options.seed = 1};
 	char recorder[PATH_MAX], programs[PATH_MAX];
 	struct outcome *outcome;
-	bench_mode run;
+	const struct mode *mode;
 	bool passed;
 	int err;
 
@@ -200,15 +182,15 @@ int main(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	if (!arguments.mode)
 		arguments.mode = modes[0].name;
-	run = mode_find(arguments.mode);
-	if (!run) {
+	mode = modes__find(arguments.mode);
+	if (!mode) {
 		fprintf(stderr, "ticksnick-bench: there is no mode '%s'; see --help\n",
 			arguments.mode);
 		return 2;
 	}
 	find_beside(&arguments.options, recorder, programs);
 	outcome = outcome__new(arguments.mode);
-	err = run(&arguments.options, outcome);
+	err = mode->run(&arguments.options, outcome);
 	if (err)
 		outcome__broken(outcome, "%s", strerror(-err));
 	(arguments.json ? outcome__print_json : outcome__print_text)(outcome, stdout);

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#include "modes.h"
+
+#include <string.h>
+
+const struct mode modes[] = {
+	{"run", mode_run,
+	 "twenty operations of 20 ns to 2 us, one session, beside their true shares"},
+};
+
+const size_t mode_count = sizeof(modes) / sizeof(modes[0]);
+
+const struct mode *modes__find(const char *name)
+{
+	for (size_t i = 0; i < mode_count; i++)
+		if (strcmp(modes[i].name, name) == 0)
+			return &modes[i];
+	return NULL;
+}
