@@ -4,8 +4,8 @@
 #include <string.h>
 
 const struct mode modes[] = {
-	{"run", mode_run,
-	 "twenty operations of 20 ns to 2 us, one session, beside their true shares"},
+	{"run", mode_run, "twenty operations of 20 ns to 2 us beside their true shares"},
+	{"lock", mode_lock, "threads that queue for a mutex: waiting, and one at a time"},
 };
 
 const size_t mode_count = sizeof(modes) / sizeof(modes[0]);
