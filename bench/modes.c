@@ -5,6 +5,7 @@
 
 const struct mode modes[] = {
 	{"run", mode_run, "twenty operations of 20 ns to 2 us beside their true shares"},
+	{"active", mode_active, "the same while other threads are parked"},
 	{"lock", mode_lock, "threads that queue for a mutex: waiting, and one at a time"},
 };
 
