@@ -6,6 +6,7 @@
 #ifndef TICKSNICK_BENCH_CALIBRATION_H
 #define TICKSNICK_BENCH_CALIBRATION_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "catalogue.h"
@@ -15,6 +16,8 @@ struct outcome;
 /* Of a batch's trials: quartiles apart, over the median. Of the batches: farthest from the line. */
 #define CALIBRATION_SCATTER_MAX 0.06
 #define CALIBRATION_FIT_MAX	0.03
+#define CALIBRATION_ATTEMPTS	20 /* at a scatter within the limit; the calmest counts */
+#define CALIBRATION_TRIALS_MAX	63
 #define CALIBRATION_R2_MIN	0.99
 
 struct calibration {
@@ -30,8 +33,14 @@ void calibration__run(struct calibration *calibration);
 /* The gates of the calibration. */
 void calibration__judge(const struct calibration *calibration, struct outcome *outcome);
 
-/* ns per call of an operation of so many steps that calls nothing, mean of a batch of about
- * batch_ns; *state is carried through. */
-double calibration__batch(uint32_t iterations, double batch_ns, uint64_t *state);
+/*
+ * ns[i]: per call of an operation of iterations[i] steps that calls nothing, i < count <=
+ * CATALOGUE_OPERATIONS. Medians of trials (<= CALIBRATION_TRIALS_MAX) in which all lengths take
+ * turns, each batch by the speed of the machine during its trial, so that a drift of that speed
+ * slows all alike. *state is carried through. Returns the worst scatter of a batch by its trial's
+ * speed.
+ */
+double calibration__measure(const uint32_t *iterations, size_t count, size_t trials, double *ns,
+			    uint64_t *state);
 
 #endif

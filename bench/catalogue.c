@@ -5,18 +5,18 @@
 
 #include "random.h"
 
-const struct catalogue_operation catalogue[CATALOGUE_OPERATIONS] = {
-	{"nodeLookup", 20, {-1, -1, -1}, 600}, {"hashProbe", 25, {-1, -1, -1}, 0},
-	{"edgeScan", 45, {-1, -1, -1}, 0},     {"degreeCheck", 70, {-1, -1, -1}, 0},
-	{"markVisited", 110, {-1, -1, -1}, 0}, {"pushFrontier", 170, {-1, -1, -1}, 0},
-	{"popFrontier", 260, {-1, -1, -1}, 0}, {"filterNode", 400, {-1, -1, -1}, 80},
-	{"scoreNode", 620, {-1, -1, -1}, 0},   {"compact", 950, {-1, -1, -1}, 0},
-	{"rehash", 1400, {-1, -1, -1}, 0},     {"serialize", 2000, {-1, -1, -1}, 4},
-	{"expandNode", 35, {0, 2, 4}, 0},      {"visitNeighbor", 30, {1, 3, -1}, 300},
-	{"frontierStep", 80, {5, 6, 12}, 0},   {"rankBatch", 120, {7, 8, -1}, 180},
-	{"maintain", 210, {9, 10, -1}, 24},    {"checkpoint", 150, {11, 16, -1}, 8},
-	{"tinyStep", 20, {-1, -1, -1}, 2000},  {"traverse", 60, {13, 14, -1}, 900},
-};
+/* A leading comma each, so that the number of children is the size of what they list, less one. */
+#define CHILD(id)	 , id
+#define COUNT(...)	 ((int8_t)(sizeof((int8_t[]){-1 __VA_ARGS__}) - 1))
+#define REST(first, ...) __VA_ARGS__
+#define ENTRY(id, text, ns, times, calls)    \
+	[id] = {.name = #text,               \
+		.self_ns = ns,               \
+		.roots = times,              \
+		.child_count = COUNT(calls), \
+		.children = {REST(-1 calls, )}},
+
+const struct catalogue_operation catalogue[CATALOGUE_OPERATIONS] = {CATALOGUE(ENTRY, CHILD)};
 
 void catalogue__calls(const uint64_t roots[CATALOGUE_OPERATIONS],
 		      uint64_t calls[CATALOGUE_OPERATIONS])
@@ -32,8 +32,7 @@ void catalogue__calls(const uint64_t roots[CATALOGUE_OPERATIONS],
 			const int8_t id = stack[--depth];
 
 			calls[id] += roots[root];
-			for (int i = 0; i < CATALOGUE_CHILDREN && catalogue[id].children[i] >= 0;
-			     i++)
+			for (int i = 0; i < catalogue[id].child_count; i++)
 				stack[depth++] = catalogue[id].children[i];
 		}
 	}

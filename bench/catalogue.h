@@ -12,11 +12,38 @@
 #define CATALOGUE_CHILDREN   3
 #define CATALOGUE_CYCLE	     4096 /* roots of one cycle */
 
+/*
+ * OPERATION(id, name, self time asked for in ns and without children, roots per cycle, children),
+ * children as CALL(id) each, called once in this order. What an operation calls stands before it.
+ */
+#define CATALOGUE(OPERATION, CALL)                                   \
+	OPERATION(0, nodeLookup, 20, 600, )                          \
+	OPERATION(1, hashProbe, 25, 0, )                             \
+	OPERATION(2, edgeScan, 45, 0, )                              \
+	OPERATION(3, degreeCheck, 70, 0, )                           \
+	OPERATION(4, markVisited, 110, 0, )                          \
+	OPERATION(5, pushFrontier, 170, 0, )                         \
+	OPERATION(6, popFrontier, 260, 0, )                          \
+	OPERATION(7, filterNode, 400, 80, )                          \
+	OPERATION(8, scoreNode, 620, 0, )                            \
+	OPERATION(9, compact, 950, 0, )                              \
+	OPERATION(10, rehash, 1400, 0, )                             \
+	OPERATION(11, serialize, 2000, 4, )                          \
+	OPERATION(12, expandNode, 35, 0, CALL(0) CALL(2) CALL(4))    \
+	OPERATION(13, visitNeighbor, 30, 300, CALL(1) CALL(3))       \
+	OPERATION(14, frontierStep, 80, 0, CALL(5) CALL(6) CALL(12)) \
+	OPERATION(15, rankBatch, 120, 180, CALL(7) CALL(8))          \
+	OPERATION(16, maintain, 210, 24, CALL(9) CALL(10))           \
+	OPERATION(17, checkpoint, 150, 8, CALL(11) CALL(16))         \
+	OPERATION(18, tinyStep, 20, 2000, )                          \
+	OPERATION(19, traverse, 60, 900, CALL(13) CALL(14))
+
 struct catalogue_operation {
 	const char *name;
-	double self_ns;			     /* asked for, children not included */
-	int8_t children[CATALOGUE_CHILDREN]; /* called once each, in this order; -1: none */
-	uint16_t roots;			     /* times a root per cycle */
+	double self_ns;
+	uint16_t roots;
+	int8_t child_count;
+	int8_t children[CATALOGUE_CHILDREN];
 };
 
 extern const struct catalogue_operation catalogue[CATALOGUE_OPERATIONS];

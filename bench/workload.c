@@ -6,22 +6,14 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "burn.h"
-#include "numbers.h"
 #include "random.h"
 
-#define TRIALS	 51
-#define BATCH_NS 100000
+#define TRIALS CALIBRATION_TRIALS_MAX
 
 enum phase { WORK, PAUSE, MEASURE, END };
-
-struct operation {
-	uint32_t label;
-	uint32_t iterations;
-	const struct operation *children[CATALOGUE_CHILDREN];
-	int child_count;
-};
 
 struct worker {
 	struct workload *workload;
@@ -34,35 +26,56 @@ struct worker {
 };
 
 struct workload {
-	struct operation operations[CATALOGUE_OPERATIONS];
-	uint32_t iterations[CATALOGUE_OPERATIONS];
 	unsigned threads;
 	atomic_int phase;
 	pthread_barrier_t barrier; /* all workers, and who directs them */
 	struct worker workers[];
 };
 
-static __attribute__((noinline)) uint64_t run(const struct operation *operation, uint64_t state)
+/* By operation; one workload at a time uses them. */
+static tsn_fine_t labels[CATALOGUE_OPERATIONS];
+static uint32_t iterations[CATALOGUE_OPERATIONS];
+
+/*
+ * The operations, each inlined into what calls it: between the end of one label and the begin of
+ * the next there should be next to nothing, for that is time outside of both, while the chain of
+ * work goes on.
+ */
+#define CALL(id) state = operation_##id(state);
+#define DEFINE(id, name, self_ns, roots, children)                                           \
+	static inline __attribute__((always_inline)) uint64_t operation_##id(uint64_t state) \
+	{                                                                                    \
+		TSN_SCOPE(labels[id]);                                                       \
+		state = burn(state, iterations[id]);                                         \
+		children return state;                                                       \
+	}
+CATALOGUE(DEFINE, CALL)
+
+#define ROOT(id, name, self_ns, roots, children) \
+	case id:                                 \
+		return roots ? operation_##id(state) : state;
+
+static inline __attribute__((always_inline)) uint64_t run(int root, uint64_t state)
 {
-	TSN_SCOPE((tsn_fine_t){.id = operation->label});
-	state = burn(state, operation->iterations);
-	for (int i = 0; i < operation->child_count; i++)
-		state = run(operation->children[i], state);
-	return state;
+	switch (root) {
+		CATALOGUE(ROOT, )
+	default:
+		return state;
+	}
 }
 
 /* One cycle, in an order of its own: the shuffled roots from anywhere on, in steps of any odd
  * number, so that no two cycles are alike and the timer cannot keep step with them. */
 static void run_cycle(struct worker *worker)
 {
-	const struct operation *operations = worker->workload->operations;
 	const uint64_t order = random__next(&worker->random);
 	const uint32_t stride = (uint32_t)(order >> 32) | 1;
 	uint32_t at = (uint32_t)order;
+	uint64_t state = worker->state;
 
 	for (int i = 0; i < CATALOGUE_CYCLE; i++, at += stride)
-		worker->state =
-			run(&operations[worker->cycle[at % CATALOGUE_CYCLE]], worker->state);
+		state = run(worker->cycle[at % CATALOGUE_CYCLE], state);
+	worker->state = state;
 	for (int id = 0; id < CATALOGUE_OPERATIONS; id++)
 		worker->roots[id] += catalogue[id].roots;
 }
@@ -74,25 +87,6 @@ static void work(struct worker *worker)
 	while (atomic_load_explicit(&worker->workload->phase, memory_order_relaxed) == WORK)
 		run_cycle(worker);
 	worker->cpu_ns += burn__cpu_ns() - begin;
-}
-
-static void measure(struct worker *worker)
-{
-	static const double quartiles[] = {0.25, 0.75};
-	double trials[CATALOGUE_OPERATIONS][TRIALS], range[2];
-
-	worker->scatter = 0;
-	for (int trial = 0; trial < TRIALS; trial++)
-		for (int id = 0; id < CATALOGUE_OPERATIONS; id++)
-			trials[id][trial] = calibration__batch(worker->workload->iterations[id],
-							       BATCH_NS, &worker->state);
-	for (int id = 0; id < CATALOGUE_OPERATIONS; id++) {
-		worker->self_ns[id] = numbers__median(trials[id], TRIALS);
-		for (int i = 0; i < 2; i++)
-			range[i] = numbers__quantile(trials[id], TRIALS, quartiles[i]);
-		worker->scatter =
-			fmax(worker->scatter, (range[1] - range[0]) / worker->self_ns[id]);
-	}
 }
 
 static void *worker_main(void *argument)
@@ -107,7 +101,9 @@ static void *worker_main(void *argument)
 			work(worker);
 			break;
 		case MEASURE:
-			measure(worker);
+			worker->scatter =
+				calibration__measure(iterations, CATALOGUE_OPERATIONS, TRIALS,
+						     worker->self_ns, &worker->state);
 			break;
 		case END:
 			return NULL;
@@ -124,19 +120,13 @@ static void die(const char *what)
 	exit(1);
 }
 
-static void prepare_operations(struct workload *workload, const struct calibration *calibration)
+static void prepare_operations(const struct calibration *calibration)
 {
 	for (int id = 0; id < CATALOGUE_OPERATIONS; id++) {
-		struct operation *operation = &workload->operations[id];
-		const tsn_fine_t label = tsn_register_fine(catalogue[id].name);
-
-		if (!label.id)
+		labels[id] = tsn_register_fine(catalogue[id].name);
+		if (!labels[id].id)
 			die("register a label");
-		operation->label = label.id;
-		operation->iterations = workload->iterations[id] = calibration->iterations[id];
-		for (int i = 0; i < CATALOGUE_CHILDREN && catalogue[id].children[i] >= 0; i++)
-			operation->children[operation->child_count++] =
-				&workload->operations[catalogue[id].children[i]];
+		iterations[id] = calibration->iterations[id];
 	}
 }
 
@@ -149,7 +139,7 @@ struct workload *workload__start(const struct calibration *calibration,
 	if (!workload)
 		die("find memory");
 	workload->threads = config->threads;
-	prepare_operations(workload, calibration);
+	prepare_operations(calibration);
 	atomic_init(&workload->phase, WORK);
 	pthread_barrier_init(&workload->barrier, NULL, config->threads + 1);
 	for (unsigned i = 0; i < config->threads; i++) {
@@ -195,12 +185,18 @@ void workload__calls(const struct workload *workload, unsigned thread,
 void workload__measure(struct workload *workload,
 		       double self_ns[WORKLOAD_THREADS_MAX][CATALOGUE_OPERATIONS], double *scatter)
 {
-	direct(workload, MEASURE);
-	for (unsigned i = 0; i < workload->threads; i++) {
-		for (int id = 0; id < CATALOGUE_OPERATIONS; id++)
-			self_ns[i][id] = workload->workers[i].self_ns[id];
-		*scatter = fmax(*scatter, workload->workers[i].scatter);
+	double least = INFINITY, tried;
+
+	for (int k = 0; k < CALIBRATION_ATTEMPTS && least > CALIBRATION_SCATTER_MAX; k++) {
+		direct(workload, MEASURE);
+		tried = 0;
+		for (unsigned i = 0; i < workload->threads; i++)
+			tried = fmax(tried, workload->workers[i].scatter);
+		for (unsigned i = 0; i < workload->threads && tried < least; i++)
+			memcpy(self_ns[i], workload->workers[i].self_ns, sizeof(self_ns[i]));
+		least = fmin(least, tried);
 	}
+	*scatter = fmax(*scatter, least);
 }
 
 void workload__free(struct workload *workload)
