@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * lockstep: two programs that keep step with a timer, which is what a sampler must not be led by.
- * One burns 2 ms at the start of every 10 ms, beside a thread that burns all the time; one
- * alternates between two labels, once around in exactly one period of the recorder's timer.
+ * lockstep: programs that keep step with a timer, which is what a sampler must not be led by. One
+ * burns 2 ms at the start of every 10 ms, beside a thread that burns all the time. One alternates
+ * between two labels, once around in exactly one period of the recorder's timer, by appointments.
+ * One does so by stays of a set length, each begun when the last has ended: a tick that falls on
+ * the end of a stay delays it, and all that follow, by what a tick costs. So ticks a little further
+ * apart than the program's period pull it into step with themselves, until the period is redrawn.
+ * That is no bias, for the end they catch is that of each label as often as the label is long; but
+ * it scatters, at 20 us a tick more than twice as wide as independent hits. The bound has to know.
  */
 #include <errno.h>
 #include <math.h>

@@ -5,6 +5,7 @@
 
 const struct mode modes[] = {
 	{"run", mode_run, "twenty operations of 20 ns to 2 us beside their true shares"},
+	{"hook", mode_hook, "what a label costs, beside two clock readings"},
 	{"active", mode_active, "the same while other threads are parked"},
 	{"lockstep", mode_lockstep, "programs that keep step with the timer"},
 	{"lock", mode_lock, "threads that queue for a mutex: waiting, and one at a time"},

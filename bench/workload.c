@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "burn.h"
+#include "operations.h" /* one workload at a time uses them */
 #include "random.h"
 
 #define TRIALS CALIBRATION_TRIALS_MAX
@@ -32,38 +33,6 @@ struct workload {
 	struct worker workers[];
 };
 
-/* By operation; one workload at a time uses them. */
-static tsn_fine_t labels[CATALOGUE_OPERATIONS];
-static uint32_t iterations[CATALOGUE_OPERATIONS];
-
-/*
- * The operations, each inlined into what calls it: between the end of one label and the begin of
- * the next there should be next to nothing, for that is time outside of both, while the chain of
- * work goes on.
- */
-#define CALL(id) state = operation_##id(state);
-#define DEFINE(id, name, self_ns, roots, children)                                           \
-	static inline __attribute__((always_inline)) uint64_t operation_##id(uint64_t state) \
-	{                                                                                    \
-		TSN_SCOPE(labels[id]);                                                       \
-		state = burn(state, iterations[id]);                                         \
-		children return state;                                                       \
-	}
-CATALOGUE(DEFINE, CALL)
-
-#define ROOT(id, name, self_ns, roots, children) \
-	case id:                                 \
-		return roots ? operation_##id(state) : state;
-
-static inline __attribute__((always_inline)) uint64_t run(int root, uint64_t state)
-{
-	switch (root) {
-		CATALOGUE(ROOT, )
-	default:
-		return state;
-	}
-}
-
 /* One cycle, in an order of its own: the shuffled roots from anywhere on, in steps of any odd
  * number, so that no two cycles are alike and the timer cannot keep step with them. */
 static void run_cycle(struct worker *worker)
@@ -74,7 +43,7 @@ static void run_cycle(struct worker *worker)
 	uint64_t state = worker->state;
 
 	for (int i = 0; i < CATALOGUE_CYCLE; i++, at += stride)
-		state = run(worker->cycle[at % CATALOGUE_CYCLE], state);
+		state = operation_run(worker->cycle[at % CATALOGUE_CYCLE], state);
 	worker->state = state;
 	for (int id = 0; id < CATALOGUE_OPERATIONS; id++)
 		worker->roots[id] += catalogue[id].roots;
@@ -102,8 +71,8 @@ static void *worker_main(void *argument)
 			break;
 		case MEASURE:
 			worker->scatter =
-				calibration__measure(iterations, CATALOGUE_OPERATIONS, TRIALS,
-						     worker->self_ns, &worker->state);
+				calibration__measure(operation_iterations, CATALOGUE_OPERATIONS,
+						     TRIALS, worker->self_ns, &worker->state);
 			break;
 		case END:
 			return NULL;
@@ -120,16 +89,6 @@ static void die(const char *what)
 	exit(1);
 }
 
-static void prepare_operations(const struct calibration *calibration)
-{
-	for (int id = 0; id < CATALOGUE_OPERATIONS; id++) {
-		labels[id] = tsn_register_fine(catalogue[id].name);
-		if (!labels[id].id)
-			die("register a label");
-		iterations[id] = calibration->iterations[id];
-	}
-}
-
 struct workload *workload__start(const struct calibration *calibration,
 				 const struct workload_config *config)
 {
@@ -139,7 +98,8 @@ struct workload *workload__start(const struct calibration *calibration,
 	if (!workload)
 		die("find memory");
 	workload->threads = config->threads;
-	prepare_operations(calibration);
+	if (operation_prepare(calibration->iterations) != 0)
+		die("register a label");
 	atomic_init(&workload->phase, WORK);
 	pthread_barrier_init(&workload->barrier, NULL, config->threads + 1);
 	for (unsigned i = 0; i < config->threads; i++) {
