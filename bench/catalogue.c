@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "catalogue.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "random.h"
@@ -38,13 +39,39 @@ void catalogue__calls(const uint64_t roots[CATALOGUE_OPERATIONS],
 	}
 }
 
-void catalogue__shuffle(uint64_t seed, uint8_t cycle[CATALOGUE_CYCLE])
+void catalogue__roots(uint16_t roots[CATALOGUE_OPERATIONS])
+{
+	for (int id = 0; id < CATALOGUE_OPERATIONS; id++)
+		roots[id] = catalogue[id].roots;
+}
+
+void catalogue__vary(uint64_t seed, uint16_t roots[CATALOGUE_OPERATIONS])
+{
+	double weights[CATALOGUE_OPERATIONS], sum = 0;
+	uint64_t state = random__seed(seed);
+	int left = CATALOGUE_CYCLE, most = 0;
+
+	for (int id = 0; id < CATALOGUE_OPERATIONS; id++) {
+		weights[id] = catalogue[id].roots * pow(4, 2 * random__part(&state) - 1);
+		sum += weights[id];
+	}
+	for (int id = 0; id < CATALOGUE_OPERATIONS; id++) {
+		roots[id] = (uint16_t)(weights[id] / sum * CATALOGUE_CYCLE);
+		left -= roots[id];
+		if (roots[id] > roots[most])
+			most = id;
+	}
+	roots[most] = (uint16_t)(roots[most] + left);
+}
+
+void catalogue__shuffle(uint64_t seed, const uint16_t roots[CATALOGUE_OPERATIONS],
+			uint8_t cycle[CATALOGUE_CYCLE])
 {
 	uint64_t state = random__seed(seed);
 	int count = 0;
 
 	for (int id = 0; id < CATALOGUE_OPERATIONS; id++)
-		for (int i = 0; i < catalogue[id].roots; i++)
+		for (int i = 0; i < roots[id]; i++)
 			cycle[count++] = (uint8_t)id;
 	for (int i = count - 1; i > 0; i--) {
 		const int other = (int)random__below(&state, (uint64_t)i + 1);

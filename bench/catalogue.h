@@ -52,7 +52,15 @@ extern const struct catalogue_operation catalogue[CATALOGUE_OPERATIONS];
 void catalogue__calls(const uint64_t roots[CATALOGUE_OPERATIONS],
 		      uint64_t calls[CATALOGUE_OPERATIONS]);
 
-/* One cycle: every root as often as the table says, in the random order of that seed. */
-void catalogue__shuffle(uint64_t seed, uint8_t cycle[CATALOGUE_CYCLE]);
+/* Roots of one cycle by operation, CATALOGUE_CYCLE in all: the catalogue's own. */
+void catalogue__roots(uint16_t roots[CATALOGUE_OPERATIONS]);
+
+/* The same with other proportions, drawn from that seed: each of the catalogue's times something
+ * between a quarter and four. */
+void catalogue__vary(uint64_t seed, uint16_t roots[CATALOGUE_OPERATIONS]);
+
+/* One cycle: every root as often as roots says, in the random order of that seed. */
+void catalogue__shuffle(uint64_t seed, const uint16_t roots[CATALOGUE_OPERATIONS],
+			uint8_t cycle[CATALOGUE_CYCLE]);
 
 #endif

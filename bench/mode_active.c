@@ -172,6 +172,7 @@ int mode_active(const struct bench_options *options, struct outcome *outcome)
 	lot_fill(&lot, parked);
 	workload = workload__start(&calibration, &config);
 	err = recorder__record(options, outcome, getpid(), frequency, seconds, NULL, &recording);
+	workload__pause(workload);
 	truth__find(workload, config.threads, &calibration, &truth);
 	workload__free(workload);
 	lot_empty(&lot, parked);

@@ -100,14 +100,16 @@ static double measure(struct hook *hook, enum variant variant)
 
 static int prepare(struct hook *hook, const struct bench_options *options)
 {
+	uint16_t mix[CATALOGUE_OPERATIONS];
 	uint64_t roots[CATALOGUE_OPERATIONS], calls[CATALOGUE_OPERATIONS];
 	struct calibration calibration;
 
 	calibration__run(&calibration);
 	hook_cycle__prepare_bare(calibration.iterations);
-	catalogue__shuffle(options->seed, hook->cycle);
+	catalogue__roots(mix);
+	catalogue__shuffle(options->seed, mix, hook->cycle);
 	for (int id = 0; id < CATALOGUE_OPERATIONS; id++)
-		roots[id] = CYCLES * catalogue[id].roots;
+		roots[id] = CYCLES * mix[id];
 	catalogue__calls(roots, calls);
 	for (int id = 0; id < CATALOGUE_OPERATIONS; id++)
 		hook->calls += (double)calls[id];

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* run: the twenty operations, recorded once, beside their true shares. */
 #include <math.h>
-#include <unistd.h>
 
 #include "bench.h"
 #include "outcome.h"
-#include "truth.h"
+#include "trial.h"
 
 #define SECONDS_BRIEF	5
 #define SECONDS_FULL	30
@@ -59,28 +58,17 @@ int mode_run(const struct bench_options *options, struct outcome *outcome)
 	const double seconds = bench__seconds(options, SECONDS_BRIEF, SECONDS_FULL);
 	const double frequency = options->frequency_hz > 0 ? options->frequency_hz : FREQUENCY_HZ;
 	struct calibration calibration;
-	struct comparison comparison;
-	struct recording recording;
-	struct workload *workload;
-	struct truth truth;
+	struct trial trial;
 	int err;
 
 	calibration__run(&calibration);
 	calibration__judge(&calibration, outcome);
-	workload = workload__start(&calibration, &config);
-	err = recorder__record(options, outcome, getpid(), frequency, seconds, NULL, &recording);
-	truth__find(workload, config.threads, &calibration, &truth);
-	workload__free(workload);
+	err = trial__run(options, outcome, &calibration, &config, frequency, seconds, &trial);
 	if (err)
 		return err;
-	truth__judge(&truth, outcome);
-	err = truth__compare(truth.measured, &recording, &comparison);
-	if (err)
-		outcome__broken(outcome, "the report lacks an operation");
-	else
-		truth__print(&truth, &comparison, outcome);
-	if (!err)
-		judge(&recording, &truth, &comparison, outcome);
-	recording__free(&recording);
-	return err;
+	truth__judge(&trial.truth, outcome);
+	truth__print(&trial.truth, &trial.comparison, outcome);
+	judge(&trial.recording, &trial.truth, &trial.comparison, outcome);
+	trial__free(&trial);
+	return 0;
 }

@@ -32,7 +32,6 @@ void truth__find(struct workload *workload, unsigned threads, const struct calib
 	uint64_t calls[CATALOGUE_OPERATIONS];
 
 	memset(truth, 0, sizeof(*truth));
-	workload__pause(workload);
 	workload__measure(workload, self_ns, &truth->scatter);
 	for (unsigned thread = 0; thread < threads; thread++) {
 		workload__calls(workload, thread, calls);
@@ -84,8 +83,7 @@ static void compare_row(struct comparison_row *row, const struct profile_fine *f
 	row->ideal_width = ideal.hi - ideal.lo;
 }
 
-/* Whether a reading of the ten greatest is in the order of the truth, or could not be better. */
-static bool in_order(const struct comparison *comparison)
+bool truth__in_order(const struct comparison *comparison)
 {
 	int order[CATALOGUE_OPERATIONS];
 
@@ -139,7 +137,7 @@ int truth__compare(const double shares[CATALOGUE_OPERATIONS], const struct recor
 			ratios[ratio_count++] = row->width / row->ideal_width;
 	}
 	comparison->width_ratio = numbers__median(ratios, ratio_count);
-	comparison->top_ten_in_order = in_order(comparison);
+	comparison->top_ten_in_order = truth__in_order(comparison);
 	return 0;
 }
 

@@ -23,7 +23,7 @@ struct truth {
 	double scatter; /* of the batches behind B */
 };
 
-/* Shares of all operations' running time, 0..1. Pauses the workload and measures. */
+/* Shares of all operations' running time, 0..1. The workload is paused. */
 void truth__find(struct workload *workload, unsigned threads, const struct calibration *calibration,
 		 struct truth *truth);
 
@@ -46,14 +46,17 @@ struct comparison {
 	double hits;	       /* in the operations */
 	unsigned inside;       /* rows */
 	double width_ratio;    /* median of width / ideal_width over rows with hits */
-	bool top_ten_in_order; /* by the reading, but for neighbours that the truth puts closer than
-				  the reading's noise */
+	bool top_ten_in_order; /* truth__in_order */
 	double running_ns;     /* labelled */
 };
 
 /* 0, or -ENOENT if an operation is missing in the report. shares: of running time. */
 int truth__compare(const double shares[CATALOGUE_OPERATIONS], const struct recording *recording,
 		   struct comparison *comparison);
+
+/* Whether the readings of the ten greatest are in the order of the truth, but for neighbours that
+ * it puts closer than the readings' noise. Needs cpu_truth, cpu_read and hits. */
+bool truth__in_order(const struct comparison *comparison);
 
 /* A table of the comparison, and a row for each operation in the outcome's "operations". */
 void truth__print(const struct truth *truth, const struct comparison *comparison,

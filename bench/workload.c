@@ -28,6 +28,7 @@ struct worker {
 
 struct workload {
 	unsigned threads;
+	uint16_t mix[CATALOGUE_OPERATIONS]; /* roots of one cycle */
 	atomic_int phase;
 	pthread_barrier_t barrier; /* all workers, and who directs them */
 	struct worker workers[];
@@ -46,7 +47,7 @@ static void run_cycle(struct worker *worker)
 		state = operation_run(worker->cycle[at % CATALOGUE_CYCLE], state);
 	worker->state = state;
 	for (int id = 0; id < CATALOGUE_OPERATIONS; id++)
-		worker->roots[id] += catalogue[id].roots;
+		worker->roots[id] += worker->workload->mix[id];
 }
 
 static void work(struct worker *worker)
@@ -100,6 +101,10 @@ struct workload *workload__start(const struct calibration *calibration,
 	workload->threads = config->threads;
 	if (operation_prepare(calibration->iterations) != 0)
 		die("register a label");
+	if (config->varied)
+		catalogue__vary(config->seed, workload->mix);
+	else
+		catalogue__roots(workload->mix);
 	atomic_init(&workload->phase, WORK);
 	pthread_barrier_init(&workload->barrier, NULL, config->threads + 1);
 	for (unsigned i = 0; i < config->threads; i++) {
@@ -108,7 +113,8 @@ struct workload *workload__start(const struct calibration *calibration,
 		worker->workload = workload;
 		worker->random = random__seed(config->seed * WORKLOAD_THREADS_MAX + i);
 		worker->state = random__seed(i);
-		catalogue__shuffle(config->seed * WORKLOAD_THREADS_MAX + i, worker->cycle);
+		catalogue__shuffle(config->seed * WORKLOAD_THREADS_MAX + i, workload->mix,
+				   worker->cycle);
 		if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0)
 			die("start a thread");
 	}

@@ -6,6 +6,7 @@
 #ifndef TICKSNICK_BENCH_WORKLOAD_H
 #define TICKSNICK_BENCH_WORKLOAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "calibration.h"
@@ -16,6 +17,7 @@
 struct workload_config {
 	unsigned threads; /* 1 .. WORKLOAD_THREADS_MAX */
 	uint64_t seed;	  /* of the order of the roots */
+	bool varied;	  /* other proportions of them than the catalogue's, by the seed */
 };
 
 struct workload;
