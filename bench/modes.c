@@ -5,9 +5,15 @@
 
 const struct mode modes[] = {
 	{"run", mode_run, "twenty operations of 20 ns to 2 us beside their true shares"},
+	{"verify", mode_verify,
+	 "many sessions of four lengths: noise or bias, and do the bounds hold"},
+	{"small", mode_small, "operations of 20 and 25 ns, sampled fast and long"},
+	{"sweep", mode_sweep, "on 1, 2, 4, 8 threads, and what waits for a CPU"},
+	{"estimators", mode_estimators, "ways to say more with the same ticks, beside each other"},
 	{"hook", mode_hook, "what a label costs, beside two clock readings"},
 	{"active", mode_active, "the same while other threads are parked"},
 	{"lockstep", mode_lockstep, "programs that keep step with the timer"},
+	{"leakcheck", mode_leakcheck, "labels that do not balance end a strict session"},
 	{"lock", mode_lock, "threads that queue for a mutex: waiting, and one at a time"},
 };
 
