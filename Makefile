@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Targets: all (default), demo, check, unit, bench, asan, install, uninstall, clean. V=1 shows the commands.
-# demo, check, asan and bench install what is missing (scripts/deps); the others only say so.
+# Targets: all (default), demo, check, unit, bench, bench-full, asan, install, uninstall, clean. V=1 shows the commands.
+# demo, check, asan, bench and bench-full install what is missing (scripts/deps); the others only say so.
 
 VERSION := 0.1.0
 
@@ -53,7 +53,7 @@ MAN := $(wildcard docs/*.1)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all deps demo check test-programs bench install uninstall clean asan unit programs
+.PHONY: all deps demo check test-programs bench bench-full install uninstall clean asan unit programs
 all: $(BUILD)/ticksnick $(BENCH) programs
 	@:
 
@@ -93,10 +93,12 @@ asan:
 	@CC='$(CC)' LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 \
 		tests/run.sh $(ASAN_BUILD) unit cli
 
-bench:
+# Every mode of ticksnick-bench in one table: in four minutes, and as long as it takes to say more.
+bench: BENCH_OPTIONS = --brief
+bench bench-full:
 	@$(DEPS) build bench
 	@$(SUBMAKE) all
-	@bench/run.sh $(BUILD)
+	@$(BENCH) all $(BENCH_OPTIONS)
 
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c | $(BUILD)/.deps
 	$(call say,BPF,$<)

@@ -11,10 +11,12 @@ const struct mode modes[] = {
 	{"sweep", mode_sweep, "on 1, 2, 4, 8 threads, and what waits for a CPU"},
 	{"estimators", mode_estimators, "ways to say more with the same ticks, beside each other"},
 	{"hook", mode_hook, "what a label costs, beside two clock readings"},
+	{"cost", mode_cost, "what recording costs the target, and what the recorder takes"},
 	{"active", mode_active, "the same while other threads are parked"},
 	{"lockstep", mode_lockstep, "programs that keep step with the timer"},
 	{"leakcheck", mode_leakcheck, "labels that do not balance end a strict session"},
 	{"lock", mode_lock, "threads that queue for a mutex: waiting, and one at a time"},
+	{"all", mode_all, "all of these, one after the other, in one table"},
 };
 
 const size_t mode_count = sizeof(modes) / sizeof(modes[0]);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "recorder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "outcome.h"
 #include "report.h"
 
@@ -21,7 +21,7 @@
 #define START_STEPS   1000 /* looks at whether it observes, each 10 ms after the last */
 #define START_STEP_NS 10000000
 #define SETTLE_NS     50000000 /* from its first attached program to the session's begin */
-#define LINK_NAME     "anon_inode:bpf_link"
+#define LINK_NAME     "anon_inode:bpf_link" /* of an attached program */
 
 extern char **environ;
 
@@ -36,28 +36,6 @@ static void sleep_ns(long ns)
 	const struct timespec time = {.tv_nsec = ns};
 
 	nanosleep(&time, NULL);
-}
-
-/* Whether it has attached a program, as its open files show. */
-static bool observes(pid_t child)
-{
-	char path[64], link[64];
-	struct dirent *entry;
-	bool found = false;
-	ssize_t length;
-	DIR *files;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", child);
-	files = opendir(path);
-	if (!files)
-		return false;
-	while (!found && (entry = readdir(files))) {
-		length = readlinkat(dirfd(files), entry->d_name, link, sizeof(link) - 1);
-		link[length > 0 ? length : 0] = '\0';
-		found = strncmp(link, LINK_NAME, strlen(LINK_NAME)) == 0;
-	}
-	closedir(files);
-	return found;
 }
 
 static bool has_ended(pid_t child)
@@ -134,12 +112,18 @@ int recorder__start(const struct bench_options *options, struct outcome *outcome
 		free(recorder);
 		return err;
 	}
-	for (int i = 0;
-	     i < START_STEPS && !has_ended(recorder->child) && !observes(recorder->child); i++)
+	for (int i = 0; i < START_STEPS && !has_ended(recorder->child) &&
+			!child__has_open(recorder->child, LINK_NAME);
+	     i++)
 		sleep_ns(START_STEP_NS);
 	sleep_ns(SETTLE_NS);
 	*started = recorder;
 	return 0;
+}
+
+double recorder__cpu_ns(const struct recorder *recorder)
+{
+	return child__cpu_ns(recorder->child);
 }
 
 static void read_log(const struct recorder *recorder, struct recording *recording)

@@ -32,6 +32,9 @@ int recorder__start(const struct bench_options *options, struct outcome *outcome
 		    double frequency_hz, double seconds, const char *const *extra,
 		    struct recorder **started);
 
+/* CPU time that the recorder has taken until now. */
+double recorder__cpu_ns(const struct recorder *recorder);
+
 /* Ends the session if it still goes on (SIGINT; not if it has a length: then it is waited for),
  * reads its report and frees recorder. The caller frees the recording (recording__free). */
 void recorder__finish(struct recorder *recorder, struct recording *recording);
