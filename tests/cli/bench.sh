@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# ticksnick-bench: its words, its exit codes, and that its modes can be run. What they measure is not for a test: other work on the
-# machine moves it.
+# ticksnick-bench: its words, its exit codes, and that its modes can be run. What they measure is not for a test: other work
+# on the machine moves it.
 . "$(dirname "$0")/lib.sh"
 
 BENCH=$BUILD/ticksnick-bench
@@ -42,7 +42,8 @@ help_names_every_mode() {
 	for mode in $MODES; do
 		assert_matches "^  $mode +[a-z]"
 	done
-	assert_equal "$(sed -n '/^Modes:/,/^$/p' "$OUT" | grep -cE '^  [a-z]')" "$(echo "$MODES" | wc -w)" "modes listed"
+	listed=$(sed -n '/^Modes:/,/^$/p' "$OUT" | grep -cE '^  [a-z]')
+	assert_equal "$listed" "$(echo "$MODES" | wc -w)" "modes listed"
 }
 
 # Passed or not: the machine may be busy. But the exit status is what the outcome says.
