@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# ticksnick-bench: its words, its exit codes, and that its modes can be run. What they measure is not for a test: other work
-# on the machine moves it.
+# ticksnick-bench: its words, its exit codes, and that its modes can be run. What they measure is not for a test: other
+# work on the machine moves it.
 . "$(dirname "$0")/lib.sh"
 
 BENCH=$BUILD/ticksnick-bench
