@@ -27,8 +27,17 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct rq {
+	struct task_struct *curr;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
 struct sched_entity {
 	__u64 sum_exec_runtime;
+	struct cfs_rq *cfs_rq;
 };
 
 struct signal_struct {
@@ -47,9 +56,15 @@ struct thread_struct {
 #endif
 };
 
+struct thread_info {
+	__u32 cpu;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
+	int on_cpu; /* not without CONFIG_SMP */
 	int pid;
 	int tgid;
 	__u64 start_time;
@@ -66,6 +81,11 @@ struct task_struct {
 /* Before 5.14 the field was "volatile long state". */
 struct task_struct___before_5_14 {
 	long state;
+};
+
+/* Before 5.16 the field was here, not in thread_info. */
+struct task_struct___before_5_16 {
+	unsigned int cpu;
 };
 
 #pragma clang attribute pop
@@ -104,6 +124,36 @@ static __always_inline __u64 kernel__thread_pointer(const void *task)
 #else
 	return BPF_CORE_READ(t, thread.uw.tp_value);
 #endif
+}
+
+/*
+ * The run queue of the CPU that a task runs on, as an address for kernel__current_of(); 0: kernels
+ * without CONFIG_FAIR_GROUP_SCHED do not say. (The per-CPU variable itself can be had only with
+ * CONFIG_KALLSYMS_ALL.)
+ */
+static __always_inline __u64 kernel__runqueue(struct task_struct *task)
+{
+	if (!bpf_core_field_exists(task->se.cfs_rq) ||
+	    !bpf_core_field_exists(((struct cfs_rq *)0)->rq))
+		return 0;
+	return (__u64)task->se.cfs_rq->rq;
+}
+
+/* What runs on the CPU of that run queue at this instant, whatever events fired. */
+static __always_inline struct task_struct *kernel__current_of(__u64 runqueue)
+{
+	return BPF_CORE_READ((struct rq *)runqueue, curr);
+}
+
+/* Whether a task runs on that CPU at this instant. task may be any address; one that is gone may
+ * give any answer, so compare its pid as well. */
+static __always_inline bool kernel__runs_on(struct task_struct *task, __u32 cpu)
+{
+	if (bpf_core_field_exists(task->on_cpu) && !BPF_CORE_READ(task, on_cpu))
+		return false;
+	if (bpf_core_field_exists(task->thread_info.cpu))
+		return BPF_CORE_READ(task, thread_info.cpu) == cpu;
+	return BPF_CORE_READ((struct task_struct___before_5_16 *)task, cpu) == cpu;
 }
 
 /* Switches away from the CPU so far, each counted before its event fires. */

@@ -8,6 +8,27 @@
 const volatile __u32 cpu_count __weak = TSN_CPUS_MAX; /* possible CPUs */
 
 /*
+ * The task that runs on that CPU at this instant if it is a thread of the process, else NULL. Not
+ * what the switch hook noted, if that can be helped: an event that was lost leaves a thread there
+ * that has gone, or hides one that has come.
+ */
+static __always_inline struct task_struct *thread_there(const struct tsn_cpu *cpu, __u32 cpu_index,
+							__u32 tgid)
+{
+	struct task_struct *task;
+
+	if (cpu->runqueue) {
+		task = kernel__current_of(cpu->runqueue);
+		return (__u32)BPF_CORE_READ(task, tgid) == tgid ? task : NULL;
+	}
+	task = (struct task_struct *)cpu->task;
+	if (cpu->tgid != tgid || (__u32)BPF_CORE_READ(task, pid) != cpu->tid ||
+	    !kernel__runs_on(task, cpu_index))
+		return NULL;
+	return task;
+}
+
+/*
  * The two functions below are global so that the verifier looks at each once, not once per turn of
  * the loops that call them.
  */
@@ -17,7 +38,7 @@ __noinline int runs_there(__u32 cpu_index, __u32 tgid)
 {
 	struct tsn_cpu *cpu = bpf_map_lookup_elem(&cpus, &cpu_index);
 
-	return cpu && cpu->tgid == tgid;
+	return cpu && thread_there(cpu, cpu_index, tgid);
 }
 
 #define GLANCE_INSIDE  1
@@ -32,14 +53,25 @@ __noinline int glance_there(__u32 cpu_index, __u32 target_index, __u32 fine)
 {
 	struct tsn_cpu *cpu = bpf_map_lookup_elem(&cpus, &cpu_index);
 	struct tsn_target *target = bpf_map_lookup_elem(&targets, &target_index);
+	struct task_struct *task;
 	struct slot_head head;
 	enum slot_result result;
+	__u32 ns_tid;
 	__u64 slot;
 
-	if (!cpu || !target || cpu->tgid != target->tgid)
+	if (!cpu || !target)
 		return 0;
+	task = thread_there(cpu, cpu_index, target->tgid);
+	if (!task)
+		return 0;
+	/* What the hook noted saves the way to the slot, where it is of this thread. */
 	slot = cpu->slot;
-	result = slot_read(target, (void *)cpu->task, cpu->ns_tid, &slot, &head);
+	ns_tid = cpu->ns_tid;
+	if ((__u32)BPF_CORE_READ(task, pid) != cpu->tid) {
+		slot = 0;
+		ns_tid = kernel__namespace_tid(task);
+	}
+	result = slot_read(target, task, ns_tid, &slot, &head);
 	if (result == SLOT_UNREADABLE)
 		return GLANCE_PARTIAL;
 	return result == SLOT_OK && head.fine == fine ? GLANCE_INSIDE : 0;
@@ -51,7 +83,8 @@ static __always_inline __u32 running_count(__u32 tgid, __u32 self_cpu)
 	__u32 i, n = 0;
 
 	for (i = 0; i < TSN_CPUS_MAX && i < cpu_count; i++)
-		n += runs_there(i, tgid) & (i != self_cpu);
+		if (i != self_cpu)
+			n += runs_there(i, tgid);
 	return n + 1;
 }
 
@@ -61,7 +94,9 @@ static __always_inline __u32 glance_take(__u32 target_index, __u32 self_cpu, __u
 	__u32 i, seen, inside = 1, partial = 0;
 
 	for (i = 0; i < TSN_CPUS_MAX && i < cpu_count; i++) {
-		seen = glance_there(i, target_index, fine) * (i != self_cpu);
+		if (i == self_cpu)
+			continue;
+		seen = glance_there(i, target_index, fine);
 		inside += seen & GLANCE_INSIDE;
 		partial |= seen & GLANCE_PARTIAL;
 	}
@@ -196,10 +231,11 @@ int on_tick(struct bpf_perf_event_data *ctx)
 
 	if (!cpu || control.stop_ns)
 		return 0;
+	task = bpf_get_current_task_btf();
+	cpu->runqueue = kernel__runqueue(task);
 	now = bpf_ktime_get_ns();
 	if (now < control.start_ns)
 		return 0;
-	task = bpf_get_current_task_btf();
 	target = target_find(task->tgid, &index);
 	if (!target) {
 		cpu->tgid = 0;

@@ -154,7 +154,8 @@ struct tsn_cpu {
 	TSN_U64 switch_runs; /* switches with a thread of a target on either side; likewise */
 	TSN_U64 switch_timed;
 	TSN_U64 switch_timed_ns;
-	TSN_U64 pad[2];
+	TSN_U64 runqueue; /* kernel address, read likewise; 0: not known */
+	TSN_U64 pad;
 };
 TSN_ASSERT_SIZE(struct tsn_cpu, 128);
 
