@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The bounds: what widens them, and whether they hold. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "model_fixture.h"
+#include "stats.h"
 
 START_TEST(more_hits_narrow_the_bound)
 {
@@ -170,6 +172,7 @@ END_TEST
 #define SIM_ROWS  16 /* row 0: no label */
 #define SIM_RUNS  1000
 #define SIM_SLICE 100 /* ticks */
+#define WIDTH_MAX 1.6 /* of independent hits: not by being wide do the intervals hold */
 
 static const double sim_parts[SIM_ROWS] = {0.1,	 0.25, 0.18,  0.13,  0.1,   0.07,  0.05,   0.04,
 					   0.03, 0.02, 0.012, 0.009, 0.005, 0.002, 0.0015, 0.0005};
@@ -177,15 +180,28 @@ static const double sim_parts[SIM_ROWS] = {0.1,	 0.25, 0.18,  0.13,  0.1,   0.07
 /*
  * Streams of ticks. A label stays for 1 .. dwell ticks, each equally likely, before the next is
  * drawn by sim_parts, so these parts are the long-run truth. Then each label may also wait: odd
- * ones for as long as `waiting` sessions.
+ * ones for as long as `waiting` sessions. Rows 1 and 2 may drift: the part of one grows by `drift`
+ * and shrinks by it while the other's does the opposite, `turns` times per session, 1/2 being from
+ * one end to the other; their means stay what they are.
  */
-static const struct {
+static const struct stream {
 	size_t ticks, dwell;
 	double waiting;
 	bool redraw; /* the period within +-25% */
+	double drift, turns;
 } streams[] = {
-	{1000, 1, 0, true},  {3000, 1, 0, false},  {3000, 1, 0.1, true},  {1000, 9, 0, true},
-	{3000, 9, 0, false}, {3000, 9, 0.1, true}, {10000, 40, 0, false},
+	{1000, 1, 0, true},
+	{3000, 1, 0, false},
+	{3000, 1, 0.1, true},
+	{1000, 9, 0, true},
+	{3000, 9, 0, false},
+	{3000, 9, 0.1, true},
+	{10000, 40, 0, false},
+	{1000, 1, 0, true, 0.15, 0.5},
+	{3000, 1, 0, true, 0.15, 0.5},
+	{10000, 1, 0, false, 0.17, 3},
+	{3000, 9, 0.1, true, 0.15, 0.5},
+	{10000, 9, 0, true, 0.15, 40},
 };
 
 struct sim {
@@ -195,18 +211,26 @@ struct sim {
 	uint64_t squares;
 };
 
-static size_t draw_row(void)
+/* at: how far the session is, 0..1. */
+static size_t draw_row(const struct stream *stream, double at)
 {
+	const double moved = stream->drift * cos(2 * M_PI * stream->turns * at);
 	double u = random_part();
-	size_t row_index = 0;
 
-	while (row_index < SIM_ROWS - 1 && u >= sim_parts[row_index])
-		u -= sim_parts[row_index++];
-	return row_index;
+	for (size_t i = 0; i < SIM_ROWS - 1; i++) {
+		const double part = sim_parts[i] + (i == 1 ? moved : i == 2 ? -moved : 0);
+
+		if (u < part)
+			return i;
+		u -= part;
+	}
+	return SIM_ROWS - 1;
 }
 
-static void sim_run(struct sim *sim, size_t ticks, size_t dwell, bool redraw)
+static void sim_run(struct sim *sim, const struct stream *stream)
 {
+	const size_t ticks = stream->ticks, dwell = stream->dwell;
+	const bool redraw = stream->redraw;
 	double slice[SIM_ROWS] = {0};
 	size_t current = 0, left = 0;
 
@@ -214,7 +238,7 @@ static void sim_run(struct sim *sim, size_t ticks, size_t dwell, bool redraw)
 		const uint64_t weight = redraw ? 750000 + random_u64() % 500001 : MS;
 
 		if (left == 0) {
-			current = draw_row();
+			current = draw_row(stream, (double)t / ticks);
 			left = 1 + random_u64() % dwell;
 		}
 		left--;
@@ -241,10 +265,32 @@ static bool sim_holds(const double *truth)
 	return true;
 }
 
+/* Mean over rows with hits of the interval's width, in terms of the exact binomial interval of as
+ * many independent hits at the same level. */
+static double sim_width(void)
+{
+	double hits = 0, rows = 0, sum = 0;
+
+	for (size_t i = 0; i < profile->fine_count; i++) {
+		hits += profile->fine[i].hits;
+		rows += profile->fine[i].hits > 0;
+	}
+	for (size_t i = 0; i < profile->fine_count; i++) {
+		const struct profile_fine *fine = &profile->fine[i];
+		const struct interval ideal =
+			stats__binomial_interval(fine->hits, hits, 0.05 / rows);
+
+		if (fine->hits > 0)
+			sum += (fine->share_hi - fine->share_lo) / (ideal.hi - ideal.lo) / rows;
+	}
+	return sum;
+}
+
 START_TEST(all_intervals_hold_together)
 {
 	const uint64_t running_ns = streams[_i].ticks * MS;
-	double truth[SIM_ROWS], labelled = 0;
+	const bool independent = streams[_i].dwell == 1 && !(streams[_i].drift > 0);
+	double truth[SIM_ROWS], labelled = 0, width = 0;
 	size_t held = 0;
 
 	random_state = 1 + _i;
@@ -265,17 +311,20 @@ START_TEST(all_intervals_hold_together)
 				i % 2 ? (uint64_t)(streams[_i].waiting * running_ns) : 0;
 			sim.labels[i].window_row = i;
 		}
-		sim_run(&sim, streams[_i].ticks, streams[_i].dwell, streams[_i].redraw);
+		sim_run(&sim, &streams[_i]);
 		input.windows = sim.windows;
 		input.weight_square_sum = sim.squares;
 		ck_assert_int_eq(model__compute(&input, profile), 0);
 		held += sim_holds(truth);
+		width += sim_width() / SIM_RUNS;
 		windows__free(sim.windows);
 		profile__free(profile);
 		profile = profile__new();
 	}
 	/* 95% less two standard deviations of a binomial of 1000 */
 	ck_assert_msg(held >= 0.936 * SIM_RUNS, "held in %zu of %d sessions", held, SIM_RUNS);
+	if (independent && !(streams[_i].waiting > 0))
+		ck_assert_msg(width <= WIDTH_MAX, "%.2f times as wide as it must be", width);
 }
 END_TEST
 
