@@ -2,9 +2,9 @@
 /*
  * estimators: ways to say more with the same ticks, each against the truth.
  *
- * hits        plain sampling: the ticks that found a label, over all that found any
- * readings    what the report prints: each tick also reads the threads on other CPUs
- * regression  readings, corrected so that calls x time per call explains the exact running time of
+ * hits        the ticks that found a label, over all that found any
+ * weights     what the report prints: each tick counts for its period
+ * regression  weights, corrected so that calls x time per call explains the exact running time of
  *             every session; the sessions have different proportions of calls, or there would be
  *             nothing to learn
  * strata      each thread's hits by its exact running time: what that could gain at most shows in
@@ -26,7 +26,7 @@
 #define RUNS_BRIEF    16
 #define RUNS_FULL     40
 #define FREQUENCY_HZ  997
-#define RATIO_MAX     1.05 /* RMS error of what is printed, over that of plain sampling */
+#define RATIO_MAX     1.05 /* RMS error of what is printed, over that of plain hits */
 #define WORKER_HITS   10   /* a thread with fewer is no worker */
 
 /* One session. */
@@ -38,9 +38,9 @@ struct session {
 	double strata, strata_free;	     /* chi square of hits per thread, degrees of freedom */
 };
 
-/* Squared errors in units of plain sampling's variance, summed over operations and sessions. */
+/* Squared errors in units of the variance of plain hits, summed over operations and sessions. */
 struct score {
-	double hits, readings, regression;
+	double hits, weights, regression;
 	unsigned rows;
 };
 
@@ -84,8 +84,8 @@ static void fill(struct session *session, const struct trial *trial)
 }
 
 /*
- * Time per call of each operation by the readings of one session, corrected so that it explains the
- * running times of all of them. out: what that makes of the session itself, whose own readings take
+ * Time per call of each operation by the weights of one session, corrected so that it explains the
+ * running times of all of them. out: what that makes of the session itself, whose own weights take
  * part with the weight of their variance.
  */
 static int regress(const struct session *sessions, unsigned count, unsigned which,
@@ -99,7 +99,7 @@ static int regress(const struct session *sessions, unsigned count, unsigned whic
 
 	if (!a)
 		return -ENOMEM;
-	/* The session's own readings: running time per call. */
+	/* The session's own weights: running time per call. */
 	for (int id = 0; id < CATALOGUE_OPERATIONS; id++) {
 		const double p = fmax(of->read_ns[id] / of->running_ns, 1 / of->hits);
 		const double calls = fmax(of->calls[id], 1);
@@ -150,7 +150,7 @@ static int score(const struct session *sessions, unsigned count, struct score *s
 			const double truth = session->true_ns[id];
 
 			score->hits += square_of(session->hit_ns[id] - truth, session, id);
-			score->readings += square_of(session->read_ns[id] - truth, session, id);
+			score->weights += square_of(session->read_ns[id] - truth, session, id);
 			score->regression += square_of(regressed[id] - truth, session, id);
 			score->rows++;
 		}
@@ -168,13 +168,13 @@ static void judge(const struct session *sessions, unsigned count, const struct s
 		strata_free += sessions[k].strata_free;
 	}
 	outcome__figure(outcome, "hits: RMS z", sqrt(score->hits / score->rows), "");
-	outcome__figure(outcome, "readings: RMS z", sqrt(score->readings / score->rows), "");
+	outcome__figure(outcome, "weights: RMS z", sqrt(score->weights / score->rows), "");
 	outcome__figure(outcome, "regression: RMS z", sqrt(score->regression / score->rows), "");
-	outcome__figure(outcome, "regression / readings", sqrt(score->regression / score->readings),
-			"");
+	outcome__figure(outcome, "regression / weights, RMS errors",
+			sqrt(score->regression / score->weights), "");
 	outcome__figure(outcome, "strata: chi square of hits by thread, per degree",
 			strata / strata_free, "");
-	outcome__gate(outcome, "readings / hits, RMS errors", sqrt(score->readings / score->hits),
+	outcome__gate(outcome, "weights / hits, RMS errors", sqrt(score->weights / score->hits),
 		      GATE_AT_MOST, RATIO_MAX, "");
 }
 
