@@ -17,7 +17,5 @@ void hook_cycle__prepare_bare(const uint32_t iterations[CATALOGUE_OPERATIONS])
 
 uint64_t hook_cycle__bare(const uint8_t cycle[CATALOGUE_CYCLE], uint64_t state)
 {
-	for (int i = 0; i < CATALOGUE_CYCLE; i++)
-		state = operation_run(cycle[i], state);
-	return state;
+	return operation_cycle(cycle, 0, 1, state);
 }

@@ -76,9 +76,7 @@ static __attribute__((noinline)) void clock_loop(void)
 static __attribute__((noinline)) uint64_t labelled(const uint8_t cycle[CATALOGUE_CYCLE],
 						   uint64_t state)
 {
-	for (int i = 0; i < CATALOGUE_CYCLE; i++)
-		state = operation_run(cycle[i], state);
-	return state;
+	return operation_cycle(cycle, 0, 1, state);
 }
 
 /* ns per call of one measurement. */

@@ -30,22 +30,45 @@ static uint32_t operation_iterations[CATALOGUE_OPERATIONS];
 	}
 CATALOGUE(DEFINE, CALL)
 
-#define ROOT(id, name, self_ns, roots, children) \
-	case id:                                 \
-		return roots ? operation_##id(state) : state;
+#define ADDRESS(id, name, self_ns, roots, children) &&root_##id,
+#define NEXT()                                                               \
+	do {                                                                 \
+		next = left ? targets[cycle[at % CATALOGUE_CYCLE]] : &&done; \
+		at += stride;                                                \
+		left--;                                                      \
+	} while (0)
+#define ROOT(id, name, self_ns, roots, children)               \
+	root_##id:                                             \
+	{                                                      \
+		TSN_SCOPE(operation_labels[id]);               \
+		NEXT();                                        \
+		state = burn(state, operation_iterations[id]); \
+		children                                       \
+	}                                                      \
+	goto *next;
 
-/* One call from outside of any operation, and all that follow from it. */
-static inline __attribute__((always_inline)) uint64_t operation_run(int root, uint64_t state)
+/*
+ * All roots of one cycle, in the order that begins at `at` and goes in steps of an odd number. What
+ * comes next is found out inside the label, while the chain is at work: outside there is a jump.
+ */
+static __attribute__((noinline)) uint64_t
+operation_cycle(const uint8_t cycle[CATALOGUE_CYCLE], uint32_t at, uint32_t stride, uint64_t state)
 {
-	switch (root) {
-		CATALOGUE(ROOT, )
-	default:
-		return state;
-	}
+	static const void *const targets[] = {CATALOGUE(ADDRESS, )};
+	uint32_t left = CATALOGUE_CYCLE;
+	const void *next;
+
+	NEXT();
+	goto *next;
+	CATALOGUE(ROOT, CALL)
+done:
+	return state;
 }
 
 #undef CALL
 #undef DEFINE
+#undef ADDRESS
+#undef NEXT
 #undef ROOT
 
 /* 0, or a negative errno if a label cannot be registered. */

@@ -40,12 +40,8 @@ static void run_cycle(struct worker *worker)
 {
 	const uint64_t order = random__next(&worker->random);
 	const uint32_t stride = (uint32_t)(order >> 32) | 1;
-	uint32_t at = (uint32_t)order;
-	uint64_t state = worker->state;
 
-	for (int i = 0; i < CATALOGUE_CYCLE; i++, at += stride)
-		state = operation_run(worker->cycle[at % CATALOGUE_CYCLE], state);
-	worker->state = state;
+	worker->state = operation_cycle(worker->cycle, (uint32_t)order, stride, worker->state);
 	for (int id = 0; id < CATALOGUE_OPERATIONS; id++)
 		worker->roots[id] += worker->workload->mix[id];
 }
