@@ -46,6 +46,7 @@ int mode_all(const struct bench_options *options, struct outcome *outcome);
 /* What the options leave to the mode: its choice when brief, and when not. */
 double bench__seconds(const struct bench_options *options, double brief, double full);
 unsigned bench__runs(const struct bench_options *options, unsigned brief, unsigned full);
+double bench__frequency(const struct bench_options *options, double otherwise_hz);
 unsigned bench__threads(const struct bench_options *options);
 unsigned bench__cpus(void); /* that this process may run on */
 

@@ -10,7 +10,6 @@
 #define TICKSNICK_BENCH_BURN_H
 
 #include <stdint.h>
-#include <time.h>
 
 #include <ticksnick/ticksnick.h>
 
@@ -25,15 +24,6 @@ static inline __attribute__((always_inline)) uint64_t burn(uint64_t state, uint3
 	} while (--iterations);
 	TSN_KEEP(state); /* ... nor after it */
 	return state;
-}
-
-/* CPU time of the calling thread: neither preemption nor a stolen CPU is part of it. */
-static inline double burn__cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
 #endif

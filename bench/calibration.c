@@ -7,6 +7,7 @@
 #include "burn.h"
 #include "numbers.h"
 #include "outcome.h"
+#include "stopwatch.h"
 
 #define POINTS	       9 /* 8, 16, .. 2048 steps */
 #define POINT_FIRST    8
@@ -30,13 +31,13 @@ static double batch(uint32_t iterations, uint64_t *state)
 	const double one = (double)iterations * STEP_NS_LIKELY;
 	const uint32_t calls = one < BATCH_NS ? (uint32_t)(BATCH_NS / one) : 1;
 	uint64_t chain = *state;
-	const double begin = burn__cpu_ns();
+	const uint64_t begin_ns = stopwatch__cpu();
 
 	for (uint32_t i = 0; i < calls; i++)
 		chain = leaf(chain, iterations);
 	TSN_KEEP(chain);
 	*state = chain;
-	return (burn__cpu_ns() - begin) / calls;
+	return (double)(stopwatch__cpu() - begin_ns) / calls;
 }
 
 /* Each trial's batches by its speed, the median ns per step; returns the median speed. */

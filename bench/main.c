@@ -57,6 +57,11 @@ double bench__seconds(const struct bench_options *options, double brief, double 
 	return options->seconds > 0 ? options->seconds : options->brief ? brief : full;
 }
 
+double bench__frequency(const struct bench_options *options, double otherwise_hz)
+{
+	return options->frequency_hz > 0 ? options->frequency_hz : otherwise_hz;
+}
+
 unsigned bench__runs(const struct bench_options *options, unsigned brief, unsigned full)
 {
 	return options->runs ? options->runs : options->brief ? brief : full;

@@ -13,7 +13,7 @@
 
 #include "bench.h"
 #include "outcome.h"
-#include "truth.h"
+#include "trial.h"
 
 #define SECONDS_BRIEF	    4
 #define SECONDS_FULL	    20
@@ -141,12 +141,7 @@ static int judge_parked(const struct parked parked[KINDS * PARKED],
 
 static void judge_running(const struct comparison *comparison, struct outcome *outcome)
 {
-	double worst_pp = 0;
-
-	for (int id = 0; id < CATALOGUE_OPERATIONS; id++)
-		worst_pp = fmax(worst_pp, 100 * fabs(comparison->rows[id].cpu_read -
-						     comparison->rows[id].cpu_truth));
-	outcome__figure(outcome, "running: farthest from the truth", worst_pp, "pp");
+	outcome__figure(outcome, "running: farthest from the truth", comparison->worst_pp, "pp");
 	outcome__gate(outcome, "running: rows outside their bound",
 		      CATALOGUE_OPERATIONS - comparison->inside, GATE_AT_MOST, OUTSIDE_MAX, "");
 	outcome__gate(outcome, "running: top ten in the order of the truth",
@@ -158,35 +153,25 @@ int mode_active(const struct bench_options *options, struct outcome *outcome)
 	const struct workload_config config = {.threads = bench__threads(options),
 					       .seed = options->seed};
 	const double seconds = bench__seconds(options, SECONDS_BRIEF, SECONDS_FULL);
-	const double frequency = options->frequency_hz > 0 ? options->frequency_hz : FREQUENCY_HZ;
+	const double frequency = bench__frequency(options, FREQUENCY_HZ);
 	struct parked parked[KINDS * PARKED];
 	struct calibration calibration;
-	struct comparison comparison;
-	struct recording recording;
-	struct workload *workload;
-	struct truth truth;
+	struct trial trial;
 	struct lot lot;
 	int err;
 
 	calibration__run(&calibration);
 	lot_fill(&lot, parked);
-	workload = workload__start(&calibration, &config);
-	err = recorder__record(options, outcome, getpid(), frequency, seconds, NULL, &recording);
-	workload__pause(workload);
-	truth__find(workload, config.threads, &calibration, &truth);
-	workload__free(workload);
+	err = trial__run(options, outcome, &calibration, &config, frequency, seconds, &trial);
 	lot_empty(&lot, parked);
 	if (err)
 		return err;
-	truth__judge(&truth, outcome);
-	err = truth__compare(truth.measured, &recording, &comparison);
-	if (!err) {
-		truth__print(&truth, &comparison, outcome);
-		judge_running(&comparison, outcome);
-		err = judge_parked(parked, &recording, outcome);
-	}
+	truth__judge(&trial.truth, outcome);
+	truth__print(&trial.truth, &trial.comparison, outcome);
+	judge_running(&trial.comparison, outcome);
+	err = judge_parked(parked, &trial.recording, outcome);
 	if (err)
 		outcome__broken(outcome, "the report lacks a label");
-	recording__free(&recording);
+	trial__free(&trial);
 	return err;
 }

@@ -182,7 +182,7 @@ int mode_estimators(const struct bench_options *options, struct outcome *outcome
 {
 	const unsigned runs = bench__runs(options, RUNS_BRIEF, RUNS_FULL);
 	const double seconds = bench__seconds(options, SECONDS_BRIEF, SECONDS_FULL);
-	const double frequency = options->frequency_hz > 0 ? options->frequency_hz : FREQUENCY_HZ;
+	const double frequency = bench__frequency(options, FREQUENCY_HZ);
 	struct session *sessions = calloc(runs, sizeof(*sessions));
 	struct calibration calibration;
 	struct score sum = {0};

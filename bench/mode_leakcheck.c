@@ -92,7 +92,7 @@ static int record(const struct trial *trial, double seconds, const struct bench_
 		  struct outcome *outcome, struct recording *recording)
 {
 	static const char *const lenient[] = {"--no-strict", NULL};
-	const double frequency = options->frequency_hz > 0 ? options->frequency_hz : FREQUENCY_HZ;
+	const double frequency = bench__frequency(options, FREQUENCY_HZ);
 	struct recorder *recorder;
 	pthread_t thread;
 	int err = recorder__start(options, outcome, getpid(), frequency, seconds,

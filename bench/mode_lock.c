@@ -135,7 +135,7 @@ static int compare(const struct contender *contenders, unsigned threads,
 int mode_lock(const struct bench_options *options, struct outcome *outcome)
 {
 	const double seconds = bench__seconds(options, SECONDS_BRIEF, SECONDS_FULL);
-	const double frequency = options->frequency_hz > 0 ? options->frequency_hz : FREQUENCY_HZ;
+	const double frequency = bench__frequency(options, FREQUENCY_HZ);
 	const unsigned threads = options->threads ? options->threads : THREADS;
 	const size_t laps_max = (size_t)((seconds + SPARE_SECONDS) * 1e9 / PERIOD_NS);
 	struct contender contenders[threads];

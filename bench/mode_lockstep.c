@@ -223,7 +223,7 @@ static int record(struct program *program, const struct bench_options *options,
 		  struct outcome *outcome)
 {
 	const double seconds = bench__seconds(options, SECONDS_BRIEF, SECONDS_FULL);
-	const double frequency = options->frequency_hz > 0 ? options->frequency_hz : FREQUENCY_HZ;
+	const double frequency = bench__frequency(options, FREQUENCY_HZ);
 	struct stepper steppers[LABELS];
 	const unsigned threads = steppers_start(program, steppers, frequency, seconds);
 	const struct stopwatch *const watches[LABELS] = {&steppers[0].watches[0],

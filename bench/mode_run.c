@@ -33,13 +33,8 @@ static double calls_error(const struct recording *recording, const struct truth 
 static void judge(const struct recording *recording, const struct truth *truth,
 		  const struct comparison *comparison, struct outcome *outcome)
 {
-	double worst_pp = 0;
-
-	for (int id = 0; id < CATALOGUE_OPERATIONS; id++)
-		worst_pp = fmax(worst_pp, 100 * fabs(comparison->rows[id].cpu_read -
-						     comparison->rows[id].cpu_truth));
 	outcome__figure(outcome, "hits", comparison->hits, "");
-	outcome__figure(outcome, "farthest from the truth", worst_pp, "pp");
+	outcome__figure(outcome, "farthest from the truth", comparison->worst_pp, "pp");
 	outcome__figure(outcome, "coverage of running time",
 			recording->profile->totals.coverage_running, "");
 	outcome__figure(outcome, "width of a bound / ideal", comparison->width_ratio, "");
@@ -56,7 +51,7 @@ int mode_run(const struct bench_options *options, struct outcome *outcome)
 	const struct workload_config config = {.threads = bench__threads(options),
 					       .seed = options->seed};
 	const double seconds = bench__seconds(options, SECONDS_BRIEF, SECONDS_FULL);
-	const double frequency = options->frequency_hz > 0 ? options->frequency_hz : FREQUENCY_HZ;
+	const double frequency = bench__frequency(options, FREQUENCY_HZ);
 	struct calibration calibration;
 	struct trial trial;
 	int err;

@@ -70,7 +70,7 @@ int mode_small(const struct bench_options *options, struct outcome *outcome)
 {
 	const unsigned runs = bench__runs(options, RUNS_BRIEF, RUNS_FULL);
 	const double seconds = bench__seconds(options, SECONDS_BRIEF, SECONDS_FULL);
-	const double frequency = options->frequency_hz > 0 ? options->frequency_hz : FREQUENCY_HZ;
+	const double frequency = bench__frequency(options, FREQUENCY_HZ);
 	struct small small[CATALOGUE_OPERATIONS] = {0};
 	struct calibration calibration;
 	double coverage = 0;

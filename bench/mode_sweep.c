@@ -43,7 +43,7 @@ static int sweep(const struct bench_options *options, struct outcome *outcome,
 {
 	const struct workload_config config = {.threads = threads, .seed = options->seed};
 	const double seconds = bench__seconds(options, SECONDS_BRIEF, SECONDS_FULL);
-	const double frequency = options->frequency_hz > 0 ? options->frequency_hz : FREQUENCY_HZ;
+	const double frequency = bench__frequency(options, FREQUENCY_HZ);
 	const double cpus = bench__cpus(), implied = threads > cpus ? 1 - cpus / threads : 0;
 	struct states states;
 	struct trial trial;

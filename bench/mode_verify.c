@@ -164,7 +164,7 @@ static int verify(const struct bench_options *options, struct outcome *outcome, 
 		  unsigned runs)
 {
 	const double seconds = bench__seconds(options, SECONDS_BRIEF, SECONDS_FULL);
-	const double frequency = options->frequency_hz > 0 ? options->frequency_hz : FREQUENCY_HZ;
+	const double frequency = bench__frequency(options, FREQUENCY_HZ);
 	struct calibration calibration;
 	double gap_pp = 0, scatter = 0;
 	struct trial trial;

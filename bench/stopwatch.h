@@ -52,6 +52,7 @@ static inline uint64_t stopwatch__now(void)
 	return stopwatch__read(CLOCK_REALTIME);
 }
 
+/* CPU time of the calling thread: neither preemption nor a stolen CPU is part of it. */
 static inline uint64_t stopwatch__cpu(void)
 {
 	return stopwatch__read(CLOCK_THREAD_CPUTIME_ID);

@@ -2,24 +2,16 @@
 #include "trial.h"
 
 #include <errno.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "outcome.h"
-
-static double now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
+#include "stopwatch.h"
 
 int trial__run(const struct bench_options *options, struct outcome *outcome,
 	       const struct calibration *calibration, const struct workload_config *config,
 	       double frequency_hz, double seconds, struct trial *trial)
 {
-	const double begin = now_ns();
+	const uint64_t begin_ns = stopwatch__read(CLOCK_MONOTONIC);
 	struct workload *workload = workload__start(calibration, config);
 	double wall_ns, cpu_ns;
 	int err;
@@ -27,7 +19,7 @@ int trial__run(const struct bench_options *options, struct outcome *outcome,
 	err = recorder__record(options, outcome, getpid(), frequency_hz, seconds, NULL,
 			       &trial->recording);
 	cpu_ns = workload__pause(workload);
-	wall_ns = now_ns() - begin;
+	wall_ns = (double)(stopwatch__read(CLOCK_MONOTONIC) - begin_ns);
 	trial->busy = cpu_ns / wall_ns;
 	truth__find(workload, config->threads, calibration, &trial->truth);
 	workload__free(workload);

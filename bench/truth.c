@@ -133,6 +133,8 @@ int truth__compare(const double shares[CATALOGUE_OPERATIONS], const struct recor
 		compare_row(row, fine[id], shares[id], comparison, &recording->profile->totals,
 			    rows_with_hits);
 		comparison->inside += row->inside;
+		comparison->worst_pp =
+			fmax(comparison->worst_pp, 100 * fabs(row->cpu_read - row->cpu_truth));
 		if (row->hits > 0)
 			ratios[ratio_count++] = row->width / row->ideal_width;
 	}

@@ -44,6 +44,7 @@ struct comparison_row {
 struct comparison {
 	struct comparison_row rows[CATALOGUE_OPERATIONS];
 	double hits;	       /* in the operations */
+	double worst_pp;       /* greatest |cpu_read - cpu_truth|, percentage points */
 	unsigned inside;       /* rows */
 	double width_ratio;    /* median of width / ideal_width over rows with hits */
 	bool top_ten_in_order; /* truth__in_order */

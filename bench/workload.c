@@ -11,6 +11,7 @@
 #include "burn.h"
 #include "operations.h" /* one workload at a time uses them */
 #include "random.h"
+#include "stopwatch.h"
 
 #define TRIALS CALIBRATION_TRIALS_MAX
 
@@ -48,11 +49,11 @@ static void run_cycle(struct worker *worker)
 
 static void work(struct worker *worker)
 {
-	const double begin = burn__cpu_ns();
+	const uint64_t begin_ns = stopwatch__cpu();
 
 	while (atomic_load_explicit(&worker->workload->phase, memory_order_relaxed) == WORK)
 		run_cycle(worker);
-	worker->cpu_ns += burn__cpu_ns() - begin;
+	worker->cpu_ns += (double)(stopwatch__cpu() - begin_ns);
 }
 
 static void *worker_main(void *argument)
