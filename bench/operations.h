@@ -36,6 +36,9 @@ CATALOGUE(DEFINE, CALL)
 		next = left ? targets[cycle[at % CATALOGUE_CYCLE]] : &&done; \
 		at += stride;                                                \
 		left--;                                                      \
+		TSN_KEEP(at);                                                \
+		TSN_KEEP(left);                                              \
+		TSN_KEEP(next);                                              \
 	} while (0)
 #define ROOT(id, name, self_ns, roots, children)               \
 	root_##id:                                             \

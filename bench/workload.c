@@ -98,7 +98,9 @@ struct workload *workload__start(const struct calibration *calibration,
 	workload->threads = config->threads;
 	if (operation_prepare(calibration->iterations) != 0)
 		die("register a label");
-	if (config->varied)
+	if (config->alone)
+		workload->mix[config->only] = CATALOGUE_CYCLE;
+	else if (config->varied)
 		catalogue__vary(config->seed, workload->mix);
 	else
 		catalogue__roots(workload->mix);

@@ -18,6 +18,8 @@ struct workload_config {
 	unsigned threads; /* 1 .. WORKLOAD_THREADS_MAX */
 	uint64_t seed;	  /* of the order of the roots */
 	bool varied;	  /* other proportions of them than the catalogue's, by the seed */
+	bool alone;	  /* nothing but calls of one operation that calls none: only */
+	int only;
 };
 
 struct workload;
