@@ -7,8 +7,6 @@
  * regression  weights, corrected so that calls x time per call explains the exact running time of
  *             every session; the sessions have different proportions of calls, or there would be
  *             nothing to learn
- * strata      each thread's hits by its exact running time: what that could gain at most shows in
- * how far the hits per thread are from their running times
  */
 #include <errno.h>
 #include <math.h>
@@ -27,7 +25,6 @@
 #define RUNS_FULL     40
 #define FREQUENCY_HZ  997
 #define RATIO_MAX     1.05 /* RMS error of what is printed, over that of plain hits */
-#define WORKER_HITS   10   /* a thread with fewer is no worker */
 
 /* One session. */
 struct session {
@@ -35,7 +32,6 @@ struct session {
 	double true_ns[CATALOGUE_OPERATIONS], read_ns[CATALOGUE_OPERATIONS];
 	double hit_ns[CATALOGUE_OPERATIONS]; /* running time by plain hits */
 	double running_ns, hits;	     /* in all operations */
-	double strata, strata_free;	     /* chi square of hits per thread, degrees of freedom */
 };
 
 /* Squared errors in units of the variance of plain hits, summed over operations and sessions. */
@@ -43,27 +39,6 @@ struct score {
 	double hits, weights, regression;
 	unsigned rows;
 };
-
-static void measure_strata(struct session *session, const struct profile *profile)
-{
-	double hits = 0, running = 0;
-	unsigned workers = 0;
-
-	for (size_t i = 0; i < profile->thread_count; i++) {
-		if (profile->threads[i].hits < WORKER_HITS)
-			continue;
-		hits += (double)profile->threads[i].hits;
-		running += (double)profile->threads[i].running_ns;
-		workers++;
-	}
-	for (size_t i = 0; i < profile->thread_count; i++) {
-		const double due = hits * (double)profile->threads[i].running_ns / running;
-
-		if (profile->threads[i].hits >= WORKER_HITS)
-			session->strata += pow((double)profile->threads[i].hits - due, 2) / due;
-	}
-	session->strata_free += workers > 0 ? workers - 1 : 0;
-}
 
 static void fill(struct session *session, const struct trial *trial)
 {
@@ -80,7 +55,6 @@ static void fill(struct session *session, const struct trial *trial)
 		session->read_ns[id] = row->cpu_read * comparison->running_ns;
 		session->hit_ns[id] = row->hits / comparison->hits * comparison->running_ns;
 	}
-	measure_strata(session, trial->recording.profile);
 }
 
 /*
@@ -158,22 +132,13 @@ static int score(const struct session *sessions, unsigned count, struct score *s
 	return 0;
 }
 
-static void judge(const struct session *sessions, unsigned count, const struct score *score,
-		  struct outcome *outcome)
+static void judge(const struct score *score, struct outcome *outcome)
 {
-	double strata = 0, strata_free = 0;
-
-	for (unsigned k = 0; k < count; k++) {
-		strata += sessions[k].strata;
-		strata_free += sessions[k].strata_free;
-	}
 	outcome__figure(outcome, "hits: RMS z", sqrt(score->hits / score->rows), "");
 	outcome__figure(outcome, "weights: RMS z", sqrt(score->weights / score->rows), "");
 	outcome__figure(outcome, "regression: RMS z", sqrt(score->regression / score->rows), "");
 	outcome__figure(outcome, "regression / weights, RMS errors",
 			sqrt(score->regression / score->weights), "");
-	outcome__figure(outcome, "strata: chi square of hits by thread, per degree",
-			strata / strata_free, "");
 	outcome__gate(outcome, "weights / hits, RMS errors", sqrt(score->weights / score->hits),
 		      GATE_AT_MOST, RATIO_MAX, "");
 }
@@ -206,7 +171,7 @@ int mode_estimators(const struct bench_options *options, struct outcome *outcome
 	if (!err)
 		err = score(sessions, runs, &sum);
 	if (!err)
-		judge(sessions, runs, &sum, outcome);
+		judge(&sum, outcome);
 	free(sessions);
 	return err;
 }

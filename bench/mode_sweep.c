@@ -44,10 +44,10 @@ static int sweep(const struct bench_options *options, struct outcome *outcome,
 	const struct workload_config config = {.threads = threads, .seed = options->seed};
 	const double seconds = bench__seconds(options, SECONDS_BRIEF, SECONDS_FULL);
 	const double frequency = bench__frequency(options, FREQUENCY_HZ);
-	const double cpus = bench__cpus(), implied = threads > cpus ? 1 - cpus / threads : 0;
+	const double cpus = bench__cpus();
 	struct states states;
 	struct trial trial;
-	double runnable, cpus_busy;
+	double runnable, implied, cpus_busy;
 	char name[96];
 	int err = trial__run(options, outcome, calibration, &config, frequency, seconds, &trial);
 
@@ -56,6 +56,9 @@ static int sweep(const struct bench_options *options, struct outcome *outcome,
 	states = worker_states(trial.recording.profile);
 	runnable = states.runnable_ns / states.lifetime_ns;
 	cpus_busy = states.running_ns / states.duration_ns;
+	/* The threads never sleep: what they do not run they wait for a CPU. Where there are CPUs
+	 * left over, that is due to others, and only their own clocks know it. */
+	implied = 1 - (threads > cpus ? cpus : trial.busy) / threads;
 	outcome__text(
 		outcome,
 		"%u threads: %.0f hits, runnable %.4f of thread-time (%.4f implied), %.3f CPUs "

@@ -167,6 +167,17 @@ void recorder__finish(struct recorder *recorder, struct recording *recording)
 	free(recorder);
 }
 
+int recorder__complete(struct recorder *recorder, struct outcome *outcome,
+		       struct recording *recording)
+{
+	recorder__finish(recorder, recording);
+	if (recording->profile)
+		return 0;
+	outcome__broken(outcome, "record ended with %d and left no report: %s", recording->status,
+			recording->error);
+	return -EPROTO;
+}
+
 int recorder__record(const struct bench_options *options, struct outcome *outcome, pid_t pid,
 		     double frequency_hz, double seconds, const char *const *extra,
 		     struct recording *recording)
@@ -174,14 +185,7 @@ int recorder__record(const struct bench_options *options, struct outcome *outcom
 	struct recorder *recorder;
 	int err = recorder__start(options, outcome, pid, frequency_hz, seconds, extra, &recorder);
 
-	if (err)
-		return err;
-	recorder__finish(recorder, recording);
-	if (recording->profile)
-		return 0;
-	outcome__broken(outcome, "record ended with %d and left no report: %s", recording->status,
-			recording->error);
-	return -EPROTO;
+	return err ? err : recorder__complete(recorder, outcome, recording);
 }
 
 void recording__free(struct recording *recording)

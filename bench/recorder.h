@@ -39,7 +39,11 @@ double recorder__cpu_ns(const struct recorder *recorder);
  * reads its report and frees recorder. The caller frees the recording (recording__free). */
 void recorder__finish(struct recorder *recorder, struct recording *recording);
 
-/* Both in one: records for that long. A session without a report breaks the outcome: -EPROTO. */
+/* The same where a session without a report breaks the outcome: 0 or -EPROTO. */
+int recorder__complete(struct recorder *recorder, struct outcome *outcome,
+		       struct recording *recording);
+
+/* Starts and completes: records for that long. */
 int recorder__record(const struct bench_options *options, struct outcome *outcome, pid_t pid,
 		     double frequency_hz, double seconds, const char *const *extra,
 		     struct recording *recording);

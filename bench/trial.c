@@ -2,25 +2,50 @@
 #include "trial.h"
 
 #include <errno.h>
+#include <math.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "outcome.h"
 #include "stopwatch.h"
 
+#define BUSY_WINDOW 0.9 /* of the session: its very end is not known beforehand */
+
+static void sleep_seconds(double seconds)
+{
+	const struct timespec length = {(time_t)seconds, (long)((seconds - floor(seconds)) * 1e9)};
+
+	nanosleep(&length, NULL);
+}
+
+/* Records the workload; meanwhile its own clocks say how many CPUs it keeps busy. */
+static int record(const struct bench_options *options, struct outcome *outcome,
+		  const struct workload *workload, double frequency_hz, double seconds,
+		  struct trial *trial)
+{
+	struct recorder *recorder;
+	double cpu_ns, wall_ns;
+	int err =
+		recorder__start(options, outcome, getpid(), frequency_hz, seconds, NULL, &recorder);
+
+	if (err)
+		return err;
+	cpu_ns = workload__cpu_ns(workload);
+	wall_ns = (double)stopwatch__read(CLOCK_MONOTONIC);
+	sleep_seconds(BUSY_WINDOW * seconds);
+	trial->busy = (workload__cpu_ns(workload) - cpu_ns) /
+		      ((double)stopwatch__read(CLOCK_MONOTONIC) - wall_ns);
+	return recorder__complete(recorder, outcome, &trial->recording);
+}
+
 int trial__run(const struct bench_options *options, struct outcome *outcome,
 	       const struct calibration *calibration, const struct workload_config *config,
 	       double frequency_hz, double seconds, struct trial *trial)
 {
-	const uint64_t begin_ns = stopwatch__read(CLOCK_MONOTONIC);
 	struct workload *workload = workload__start(calibration, config);
-	double wall_ns, cpu_ns;
-	int err;
+	int err = record(options, outcome, workload, frequency_hz, seconds, trial);
 
-	err = recorder__record(options, outcome, getpid(), frequency_hz, seconds, NULL,
-			       &trial->recording);
-	cpu_ns = workload__pause(workload);
-	wall_ns = (double)(stopwatch__read(CLOCK_MONOTONIC) - begin_ns);
-	trial->busy = cpu_ns / wall_ns;
+	workload__pause(workload);
 	truth__find(workload, config->threads, calibration, &trial->truth);
 	workload__free(workload);
 	if (err)

@@ -11,7 +11,7 @@ struct trial {
 	struct recording recording;
 	struct truth truth;
 	struct comparison comparison; /* with the measured truth */
-	double busy;		      /* CPUs that the workload kept busy, by its own clocks */
+	double busy; /* CPUs that the workload kept busy in the session, by its own clocks */
 };
 
 /*

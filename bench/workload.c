@@ -22,7 +22,6 @@ struct worker {
 	pthread_t thread;
 	uint64_t roots[CATALOGUE_OPERATIONS]; /* calls from outside of any operation */
 	uint64_t state, random;
-	double cpu_ns; /* at work */
 	uint8_t cycle[CATALOGUE_CYCLE];
 	double self_ns[CATALOGUE_OPERATIONS], scatter;
 };
@@ -49,11 +48,8 @@ static void run_cycle(struct worker *worker)
 
 static void work(struct worker *worker)
 {
-	const uint64_t begin_ns = stopwatch__cpu();
-
 	while (atomic_load_explicit(&worker->workload->phase, memory_order_relaxed) == WORK)
 		run_cycle(worker);
-	worker->cpu_ns += (double)(stopwatch__cpu() - begin_ns);
 }
 
 static void *worker_main(void *argument)
@@ -130,15 +126,23 @@ static void direct(struct workload *workload, enum phase phase)
 		pthread_barrier_wait(&workload->barrier);
 }
 
-double workload__pause(struct workload *workload)
+double workload__cpu_ns(const struct workload *workload)
 {
 	double cpu_ns = 0;
+	clockid_t clock;
 
+	for (unsigned i = 0; i < workload->threads; i++) {
+		if (pthread_getcpuclockid(workload->workers[i].thread, &clock) != 0)
+			die("find the clock of a thread");
+		cpu_ns += (double)stopwatch__read(clock);
+	}
+	return cpu_ns;
+}
+
+void workload__pause(struct workload *workload)
+{
 	atomic_store(&workload->phase, PAUSE);
 	pthread_barrier_wait(&workload->barrier);
-	for (unsigned i = 0; i < workload->threads; i++)
-		cpu_ns += workload->workers[i].cpu_ns;
-	return cpu_ns;
 }
 
 void workload__calls(const struct workload *workload, unsigned thread,

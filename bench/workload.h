@@ -28,8 +28,11 @@ struct workload;
 struct workload *workload__start(const struct calibration *calibration,
 				 const struct workload_config *config);
 
-/* Ends the work; the threads wait from then on. CPU time of all of them at work, ns. */
-double workload__pause(struct workload *workload);
+/* CPU time of all threads until now, ns. */
+double workload__cpu_ns(const struct workload *workload);
+
+/* Ends the work; the threads wait from then on. */
+void workload__pause(struct workload *workload);
 
 /* Calls of each operation that a thread made, exact; the workload is paused. */
 void workload__calls(const struct workload *workload, unsigned thread,
