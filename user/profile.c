@@ -14,7 +14,8 @@ static const struct {
 } flag_names[] = {
 	{PROFILE_FLAG_TIED, "tied"},	       {PROFILE_FLAG_TINY, "tiny"},
 	{PROFILE_FLAG_LONG, "long"},	       {PROFILE_FLAG_SERIALISED, "serialised"},
-	{PROFILE_FLAG_UNSAMPLED, "unsampled"},
+	{PROFILE_FLAG_UNSAMPLED, "unsampled"}, {PROFILE_FLAG_OPEN, "open"},
+	{PROFILE_FLAG_STALE, "stale"},
 };
 
 #define FLAG_COUNT	   (sizeof(flag_names) / sizeof(flag_names[0]))
@@ -33,6 +34,8 @@ const struct profile_loss_field profile_loss_fields[] = {
 	{LOSS(calls_unread, "processes whose last calls were not read"), true},
 	{LOSS(calls_lost, "calls by threads that found no slot"), true},
 	{LOSS(labels_lost, "labels that found no free id"), true},
+	{LOSS(context_unreadable, "observations whose coarse context could not be read"), true},
+	{LOSS(contexts_lost, "executions of coarse labels that were not timed"), true},
 };
 const size_t profile_loss_field_count =
 	sizeof(profile_loss_fields) / sizeof(profile_loss_fields[0]);
@@ -66,6 +69,24 @@ static void free_targets(struct profile *profile)
 	free(profile->target);
 }
 
+void profile__free_coarse(struct profile_coarse *coarse, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(coarse[i].label);
+		free(coarse[i].histogram);
+	}
+	free(coarse);
+}
+
+void profile__free_pairs(struct profile_pair *pairs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(pairs[i].coarse);
+		free(pairs[i].fine);
+	}
+	free(pairs);
+}
+
 static void free_rows(struct profile *profile)
 {
 	size_t i;
@@ -76,6 +97,8 @@ static void free_rows(struct profile *profile)
 	for (i = 0; i < profile->fine_count; i++)
 		free(profile->fine[i].label);
 	free(profile->fine);
+	profile__free_coarse(profile->coarse, profile->coarse_count);
+	profile__free_pairs(profile->pairs, profile->pair_count);
 	for (i = 0; i < profile->warning_count; i++) {
 		free(profile->warnings[i].code);
 		free(profile->warnings[i].label);

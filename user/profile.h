@@ -23,6 +23,8 @@ enum profile_flag {
 	PROFILE_FLAG_LONG = 1u << 2,	   /* "long": single executions span ticks */
 	PROFILE_FLAG_SERIALISED = 1u << 3, /* "serialised": never two of its callers inside */
 	PROFILE_FLAG_UNSAMPLED = 1u << 4,  /* "unsampled": called or registered, never seen */
+	PROFILE_FLAG_OPEN = 1u << 5,	   /* "open": coarse; executions were open at the end */
+	PROFILE_FLAG_STALE = 1u << 6,	   /* "stale": coarse; work went on after its execution */
 };
 
 struct profile_target {
@@ -66,6 +68,8 @@ struct profile_losses {
 	uint64_t calls_unread;	   /* processes that ended before their last calls were read */
 	uint64_t calls_lost;	   /* calls of threads that found no slot */
 	uint64_t labels_lost;	   /* registrations that found no free label id */
+	uint64_t context_unreadable; /* ticks and switches whose coarse context was not in memory */
+	uint64_t contexts_lost;	     /* executions that found no free context or were too deep */
 };
 
 /* What observing cost the target inside the kernel's BPF programs; the timer interrupt itself is
@@ -93,6 +97,9 @@ struct profile_totals {
 	double coverage;	 /* labelled / (labelled + unlabelled) thread-time */
 	double coverage_running; /* the same of running time */
 	double bound;		 /* greatest distance of a share from an end of its interval */
+	/* Of labelled_ns + unlabelled_ns; zero where no coarse label is registered. */
+	uint64_t outside_ns; /* in no coarse label, and not stale */
+	uint64_t stale_ns;   /* under coarse executions that were over */
 };
 
 struct profile_thread {
@@ -115,6 +122,47 @@ struct profile_fine {
 	uint32_t flags;	     /* enum profile_flag */
 };
 
+/*
+ * How many executions took how long, ns, log-linear: one bucket for each value below 1024, then
+ * 1024 an octave, so that merging adds counts and loses nothing. Sorted by bucket, counts > 0.
+ */
+#define PROFILE_HISTOGRAM_BITS 10
+struct profile_bucket {
+	uint32_t bucket;
+	uint64_t count;
+};
+
+struct profile_coarse {
+	char *label;
+	uint64_t executions; /* that ended in the session */
+	uint64_t sum_ns;     /* of their whole durations */
+	uint64_t mean_ns;    /* absent without executions, as the percentiles are */
+	uint64_t p50_ns, p90_ns, p99_ns;
+	uint64_t max_ns;
+	uint64_t open_start, open_end; /* executions open at either edge */
+	uint64_t span_ns;	       /* time from begin to end of executions, their part in the
+					  session */
+	/* Under the label, at any depth of the chain, in any thread. */
+	uint64_t hits;
+	uint64_t thread_time_ns, running_ns, runnable_ns, blocked_ns, io_ns;
+	uint64_t stale_hits, stale_ns; /* after its execution was over; not in the above */
+	double inside;		       /* thread_time_ns / span_ns */
+	double working;		       /* running_ns / span_ns */
+	double busy_per_exec_ns;       /* running_ns / executions that were in the session */
+	uint32_t flags;		       /* enum profile_flag */
+	struct profile_bucket *histogram;
+	size_t histogram_count;
+};
+
+/* The time of a fine label inside of a coarse one. */
+struct profile_pair {
+	char *coarse;
+	char *fine; /* NULL: in no fine label, the coarse label's self time */
+	uint64_t hits;
+	uint64_t thread_time_ns, running_ns, runnable_ns, blocked_ns, io_ns;
+	double part, part_lo, part_hi; /* of the coarse label's thread-time; NaN where that is 0 */
+};
+
 struct profile_warning {
 	char *code;  /* stable, for machines; docs/output.md has an entry for each */
 	char *label; /* the label it is about; NULL: none */
@@ -135,6 +183,11 @@ struct profile {
 	size_t thread_count;
 	struct profile_fine *fine; /* by share; idle labels after them; never-hit ones last */
 	size_t fine_count;
+	struct profile_coarse
+		*coarse; /* by thread-time, greatest first; every coarse label there is */
+	size_t coarse_count;
+	struct profile_pair *pairs; /* in the order of coarse, then by thread-time */
+	size_t pair_count;
 	struct profile_warning *warnings;
 	size_t warning_count;
 };
@@ -144,6 +197,10 @@ struct profile *profile__new(void);
 
 /* NULL is fine. */
 void profile__free(struct profile *profile);
+
+/* What these arrays own, and the arrays; NULL is fine. */
+void profile__free_coarse(struct profile_coarse *coarse, size_t count);
+void profile__free_pairs(struct profile_pair *pairs, size_t count);
 
 /*
  * Appends a warning; label may be NULL; the text is printf-style. 0 or -ENOMEM.

@@ -19,12 +19,24 @@
 #define TSN_GLANCE_MAX	8    /* running threads up to which every tick takes a glance */
 #define TSN_TIMED_EVERY 64   /* one run in so many measures itself */
 
+/*
+ * Whose account a cell is on. Time goes to one OWN or STALE cell, and once more to an OUTER one for
+ * each other coarse label on the chain of its context: the thread-time of a fine label is OWN +
+ * STALE over all coarse ones, that of a pair (coarse, fine) is OWN + OUTER.
+ */
+enum tsn_cell_role {
+	TSN_CELL_OWN = 0,   /* coarse is the innermost coarse label, 0: none */
+	TSN_CELL_OUTER = 1, /* coarse is one further out; each label once, however often it stands
+			       there, and not if it is the innermost one, too */
+	TSN_CELL_STALE = 2, /* coarse is the innermost one, of an execution that is over */
+};
+
 /* One accumulator: process, labels. */
 struct tsn_cell_key {
 	TSN_U32 target; /* index into targets */
 	TSN_U32 fine;
 	TSN_U32 coarse;
-	TSN_U32 reserved;
+	TSN_U32 role; /* enum tsn_cell_role */
 };
 TSN_ASSERT_SIZE(struct tsn_cell_key, 16);
 

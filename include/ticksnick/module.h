@@ -125,6 +125,13 @@ TSN_MODULE __attribute__((used)) struct tsn_process tsn_process_descriptor = {
 	/* calls_lost */ 0,
 	{{0, 0, 0}},
 	(uint64_t)&tsn_operations,
+	/* durations */ 0,
+	0,
+	0,
+	0,
+	0,
+	/* clock */ 0,
+	0,
 	{0},
 };
 

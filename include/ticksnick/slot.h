@@ -13,17 +13,21 @@
  * exactly one of them, the leader's, is TSN_STATE_READY, the others say where it is (leader) struct
  * tsn_slot[]    one per registered thread, TSN_SLOT_STRIDE bytes apart, in one lazily committed
  * mapping struct tsn_label[]   names by id; id 0 is "no label" uint64_t retired[]   calls of
- * threads that are gone, by label id
+ * threads that are gone, by label id struct tsn_context[]   executions of coarse labels that are
+ * open, or still mounted somewhere struct tsn_durations[]   how long executions took, by thread and
+ * coarse label
  */
 #ifndef TICKSNICK_SLOT_H
 #define TICKSNICK_SLOT_H
 
 #ifndef __bpf__
 #include <stdint.h>
+#define TSN_U16 uint16_t
 #define TSN_U32 uint32_t
 #define TSN_U64 uint64_t
 #define TSN_S64 int64_t
 #else
+#define TSN_U16 __u16
 #define TSN_U32 __u32
 #define TSN_U64 __u64
 #define TSN_S64 __s64
@@ -46,7 +50,14 @@
 #define TSN_NAME_SIZE	 64   /* bytes of a name, its NUL included */
 #define TSN_STACK_MAX	 64   /* enter/exit pairs open in one thread */
 #define TSN_MODULES_MAX	 16   /* modules of one process that cache a thread's slot */
-#define TSN_CONTEXTS_MAX 4096
+#define TSN_CONTEXTS_MAX 4096 /* executions of coarse labels open at once */
+#define TSN_CHAIN_MAX	 16   /* coarse labels inside each other */
+
+#define TSN_DURATIONS_MAX	 16384 /* blocks of durations, one per thread and coarse label */
+#define TSN_DURATION_BUCKET_BITS 6     /* 64 buckets an octave: a middle is at most 0.8% off */
+#define TSN_DURATION_BUCKETS	 2560  /* up to 2^45 units; the last one takes what is longer */
+#define TSN_DURATION_MAXIMA	 4     /* epochs whose maximum is kept */
+#define TSN_DURATION_EPOCH_SHIFT 31    /* an epoch is 2^31 units of the clock */
 
 /* What a label is; struct tsn_label.kind. */
 enum tsn_kind {
@@ -76,6 +87,12 @@ enum tsn_violation_kind {
 		6, /* the slot pointer is not at tls_offset in some thread (dynamic TLS) */
 	TSN_VIOLATION_NAME =
 		7, /* a registration was refused: bad name, or one that has another kind or arity */
+	TSN_VIOLATION_CONTEXTS_FULL = 8, /* an execution found no free context: it was not timed,
+					    and its label not set */
+	TSN_VIOLATION_CHAIN =
+		9, /* more than TSN_CHAIN_MAX coarse labels inside each other: likewise */
+	TSN_VIOLATION_ABANDONED = 10, /* an execution's scope was never left (longjmp, the thread's
+					 end): it is in no duration */
 	TSN_VIOLATION_KINDS = 16,
 };
 
@@ -91,7 +108,8 @@ struct tsn_slot {
 	/* The two labels the thread is in now, one aligned word that is read at once. 0: none. */
 	TSN_U32 fine;
 	TSN_U32 coarse;
-	TSN_U64 context;    /* coarse context: generation << 32 | index; 0: none */
+	TSN_U64 context;    /* coarse context: generation << 32 | index; 0: none. See struct
+			       tsn_context */
 	TSN_U32 tid;	    /* owner's thread id in its own pid namespace; 0: free */
 	TSN_U32 generation; /* grows by one with each claim */
 	TSN_U32 depth;	    /* enter/exit pairs open */
@@ -99,6 +117,103 @@ struct tsn_slot {
 	TSN_U64 reserved[4];
 };
 TSN_ASSERT_SIZE(struct tsn_slot, 64);
+
+/* struct tsn_context.state */
+enum tsn_context_state {
+	TSN_CONTEXT_FREE = 0,
+	TSN_CONTEXT_OPEN = 1,
+	TSN_CONTEXT_CLOSED =
+		2, /* the execution is over, but a slot or an open one inside it holds it */
+};
+
+/*
+ * One execution of a coarse label, carried across threads. Index 0 is never used, so that no handle
+ * is 0.
+ *
+ * A slot's context says in which execution its thread is. What stands in the entry is that
+ * execution's only while the entry's generation is the handle's: it moves before anything else when
+ * the entry is used again. The execution is over (work under it is stale) where the generation has
+ * moved or state is not TSN_CONTEXT_OPEN.
+ *
+ * The thread writes slot.context before slot.coarse on the way into an execution and after it on
+ * the way out. So where slot.coarse is not chain[0] the thread was caught between the two stores;
+ * what it is in then begins at the first place of chain[] that holds slot.coarse, if there is one.
+ */
+struct tsn_context {
+	TSN_U32 generation; /* 1 .. 2^31 - 1 once used */
+	TSN_U32 state;	    /* enum tsn_context_state */
+	TSN_U32 holders; /* slots that name it and open executions begun inside it, other than its
+			    opener's slot; the application's own */
+	TSN_U32 depth;	 /* labels on chain, 1 .. TSN_CHAIN_MAX */
+	TSN_U64 opened;	 /* process.clock */
+	TSN_U32 tid;	 /* of the thread that opened it */
+	TSN_U32 parent;	 /* index of the execution it was begun inside, 0: none; the application's
+			    own */
+	TSN_U16 chain[TSN_CHAIN_MAX]; /* coarse labels, its own first, the outermost last */
+};
+TSN_ASSERT_SIZE(struct tsn_context, 64);
+
+/* struct tsn_process.clock: the unit of opened and of durations. */
+enum tsn_clock {
+	TSN_CLOCK_NONE = 0,	 /* no coarse label yet */
+	TSN_CLOCK_MONOTONIC = 1, /* ns of CLOCK_MONOTONIC */
+	TSN_CLOCK_TSC = 2,	 /* the time stamp counter, where the kernel keeps time by it */
+};
+
+struct tsn_duration_maximum {
+	TSN_U64 longest;
+	TSN_U64 at; /* when that execution ended; 0: none yet */
+};
+
+/*
+ * How long the executions of one coarse label took that ended in one thread, since the block was
+ * taken; owner 0: of all threads that are gone or had no block of their own, changed with atomic
+ * additions. Blocks of threads that exited are folded into that one, between
+ * process.folds_begun and folds_done, and are free until taken again.
+ *
+ * Written in the order bucket, maximum, sum, count. maxima[(end >> TSN_DURATION_EPOCH_SHIFT) %
+ * TSN_DURATION_MAXIMA] is of the epoch that its own at lies in.
+ */
+struct tsn_durations {
+	TSN_U32 label; /* coarse; 0: free */
+	TSN_U32 owner; /* index of the thread's slot + 1; 0: shared by threads */
+	TSN_U64 count;
+	TSN_U64 sum; /* of durations */
+	struct tsn_duration_maximum maxima[TSN_DURATION_MAXIMA];
+	TSN_U64 reserved[5];
+	TSN_U64 buckets[TSN_DURATION_BUCKETS];
+};
+#define TSN_DURATIONS_STRIDE	     20608
+#define TSN_DURATIONS_BUCKETS_OFFSET 128
+TSN_ASSERT_SIZE(struct tsn_durations, TSN_DURATIONS_STRIDE);
+
+/*
+ * The bucket of a duration: one for each value below 64, then 64 for each octave; see
+ * tsn_duration_low() for its lower end. (Log-linear, as HdrHistogram's.)
+ */
+static inline TSN_U32 tsn_duration_bucket(TSN_U64 units)
+{
+	const TSN_U32 octave_size = 1u << TSN_DURATION_BUCKET_BITS;
+	TSN_U32 octave, bucket;
+
+	if (units < octave_size)
+		return (TSN_U32)units;
+	octave = 63u - (TSN_U32)__builtin_clzll(units) - TSN_DURATION_BUCKET_BITS;
+	bucket = octave * octave_size + (TSN_U32)(units >> octave);
+	return bucket < TSN_DURATION_BUCKETS ? bucket : TSN_DURATION_BUCKETS - 1;
+}
+
+/* The least duration in a bucket; of bucket + 1 it is the first one beyond. */
+static inline TSN_U64 tsn_duration_low(TSN_U32 bucket)
+{
+	const TSN_U32 octave_size = 1u << TSN_DURATION_BUCKET_BITS;
+	TSN_U32 octave;
+
+	if (bucket < octave_size)
+		return bucket;
+	octave = bucket / octave_size - 1;
+	return (TSN_U64)(bucket - octave * octave_size) << octave;
+}
 
 /* One open tsn_enter(): what it opened and what to put back. */
 struct tsn_frame {
@@ -161,7 +276,7 @@ struct tsn_process {
 	TSN_U32 labels_max;
 	TSN_U32 label_stride;
 
-	TSN_U64 contexts; /* the context pool; 0: none yet */
+	TSN_U64 contexts; /* struct tsn_context[contexts_max]; 0: no coarse label yet */
 	TSN_U32 contexts_max;
 	TSN_U32 context_stride;
 
@@ -176,7 +291,15 @@ struct tsn_process {
 
 	/* In-process only: the leader's functions, for followers. */
 	TSN_U64 operations;
-	TSN_U64 reserved[7];
+
+	TSN_U64 durations; /* struct tsn_durations[durations_max]; 0: no coarse label yet */
+	TSN_U32 durations_max;
+	TSN_U32 durations_stride;
+	TSN_U32 durations_used; /* blocks beyond this index were never taken */
+	TSN_U32 contexts_used;	/* contexts beyond this index were never taken */
+	TSN_U32 clock;		/* enum tsn_clock; written before contexts and durations */
+	TSN_U32 reserved32;
+	TSN_U64 reserved[3];
 };
 TSN_ASSERT_SIZE(struct tsn_process, 448);
 

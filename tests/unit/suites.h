@@ -19,5 +19,7 @@ Suite *report_suite(void);
 Suite *table_suite(void);
 Suite *image_suite(void);
 Suite *pids_suite(void);
+Suite *histogram_suite(void);
+Suite *spans_suite(void);
 
 #endif

@@ -47,7 +47,8 @@ START_TEST(every_flag_has_a_name_that_leads_back)
 		named |= flag;
 	}
 	ck_assert_uint_eq(named, PROFILE_FLAG_TIED | PROFILE_FLAG_TINY | PROFILE_FLAG_LONG |
-					 PROFILE_FLAG_SERIALISED | PROFILE_FLAG_UNSAMPLED);
+					 PROFILE_FLAG_SERIALISED | PROFILE_FLAG_UNSAMPLED |
+					 PROFILE_FLAG_OPEN | PROFILE_FLAG_STALE);
 	ck_assert_uint_eq(profile__flag_by_name(""), 0);
 	ck_assert_uint_eq(profile__flag_by_name("tie"), 0);
 	ck_assert_ptr_null(profile__flag_name(PROFILE_FLAG_TIED | PROFILE_FLAG_TINY));
