@@ -33,11 +33,6 @@ struct tsn_leader {
 	pthread_key_t key;
 };
 
-/* The names that strict -std=c11 hides, under names of our own. */
-extern long tsn_syscall(long number, ...) __asm__("syscall") __attribute__((nothrow));
-extern void *tsn_mmap(void *, size_t, int, int, int, long) __asm__("mmap") __attribute__((nothrow));
-extern int tsn_madvise(void *, size_t, int) __asm__("madvise") __attribute__((nothrow));
-
 #define TSN_OLD_GLIBC 0
 #ifdef __GLIBC__
 #if !__GLIBC_PREREQ(2, 34)
@@ -100,6 +95,10 @@ const struct tsn_operations tsn_operations = {
 	tsn_leader_label,
 	tsn_leader_violate,
 	tsn_leader_peek,
+	tsn_level_begin,
+	tsn_level_end,
+	tsn_level_mount,
+	tsn_level_unwind,
 };
 
 /* From the thread pointer, which the kernel knows, to the pointer that it follows. */
@@ -153,7 +152,7 @@ TSN_COLD int tsn_leader_open(void)
 		error = errno;
 		goto unlock;
 	}
-	/* MADV_NOHUGEPAGE: a thread costs three pages, not two megabytes. */
+	/* MADV_NOHUGEPAGE: a thread costs three or four pages, not two megabytes. */
 	tsn_madvise(memory, slots_size, 15);
 	process->slots = (uint64_t)memory;
 	process->slots_max = TSN_SLOTS_MAX;
@@ -305,8 +304,8 @@ TSN_COLD struct tsn_slot_full *tsn_leader_free_slot(void)
 	return tsn_leader_slot_at(i);
 }
 
-/* Frees the slots of threads that ended without a word, at most every 100 ms: it is a system call
- * for each slot. */
+/* Frees the slots of threads that ended without a word, and those of a former thread of the id tid
+ * (0: none), at most every 100 ms: it is a system call for each slot. */
 TSN_COLD void tsn_leader_reclaim(uint32_t tid)
 {
 	const uint32_t pid = (uint32_t)tsn_syscall(SYS_getpid);
@@ -321,15 +320,16 @@ TSN_COLD void tsn_leader_reclaim(uint32_t tid)
 	tsn_leader.reclaimed_ns = now[0];
 	for (i = 0; i < tsn_process_descriptor.slots_used; i++) {
 		slot = tsn_leader_slot_at(i);
+		if (!slot->head.tid)
+			continue;
 		if (slot->head.tid == tid ||
-		    (slot->head.tid && tsn_syscall(SYS_tgkill, pid, slot->head.tid, 0) == -1 &&
-		     errno == ESRCH))
+		    (tsn_syscall(SYS_tgkill, pid, slot->head.tid, 0) == -1 && errno == ESRCH))
 			tsn_leader_retire(slot);
 	}
 }
 
-/* Folds the slot's counts into the retired ones and frees it. Readers see either both sides before
- * or both after. */
+/* Abandons what is open in the slot, folds its counts into the retired ones and its durations into
+ * the shared ones, and frees it. Readers see either both sides before or both after. */
 TSN_COLD void tsn_leader_retire(struct tsn_slot_full *slot)
 {
 	struct tsn_process *process = &tsn_process_descriptor;
@@ -337,6 +337,8 @@ TSN_COLD void tsn_leader_retire(struct tsn_slot_full *slot)
 	uint32_t index = (uint32_t)(slot - tsn_leader_slot_at(0));
 	uint32_t i;
 
+	tsn_level_unwind(slot, 0);
+	tsn_contexts_spill(slot, 0);
 	__atomic_fetch_add(&process->folds_begun, 1, __ATOMIC_SEQ_CST);
 	for (i = 0; i < process->labels_count; i++) {
 		if (!slot->counts[i])
@@ -344,7 +346,9 @@ TSN_COLD void tsn_leader_retire(struct tsn_slot_full *slot)
 		__atomic_fetch_add(&retired[i], slot->counts[i], __ATOMIC_RELAXED);
 		slot->counts[i] = 0;
 	}
-	tsn_slot_load(slot, 0, 0, 0);
+	tsn_durations_fold(slot);
+	tsn_label_set(slot, 0);
+	tsn_slot_go_out(slot, 0, 0);
 	slot->head.depth = 0;
 	slot->head.flags = 0;
 	memset(slot->references, 0, sizeof(slot->references));
@@ -387,6 +391,7 @@ TSN_COLD uint32_t tsn_leader_label(const char *name, uint32_t kind, uint32_t ari
 {
 	uint64_t signals;
 	uint32_t id;
+	int error;
 
 	if (!name || !name[0] || !memchr(name, 0, TSN_NAME_SIZE)) {
 		tsn_leader_violate(TSN_VIOLATION_NAME, 0);
@@ -394,9 +399,12 @@ TSN_COLD uint32_t tsn_leader_label(const char *name, uint32_t kind, uint32_t ari
 		return 0;
 	}
 	signals = tsn_leader_lock();
-	id = tsn_leader_label_add(name, kind, arity);
+	error = kind == TSN_KIND_COARSE ? tsn_contexts_open() : 0;
+	id = error ? 0 : tsn_leader_label_add(name, kind, arity);
 	tsn_leader_unlock(signals);
-	if (!id && errno == ENOSPC)
+	if (error)
+		errno = error;
+	else if (!id && errno == ENOSPC)
 		tsn_leader_violate(TSN_VIOLATION_LABELS_FULL, 0);
 	return id;
 }
@@ -453,9 +461,9 @@ TSN_COLD void tsn_leader_fork_parent(void)
 }
 
 /*
- * The child has one thread, which keeps its slot and all pointers to it, its labels and open pairs;
- * ids are kept too. Every other slot is void and all counts are zero. Dropping the pages is what
- * makes this cheap with thousands of slots.
+ * The child has one thread, which keeps its slot and all pointers to it, its labels, open pairs and
+ * executions; ids are kept too. Every other slot is void and all counts and durations are zero.
+ * Dropping the pages is what makes this cheap with thousands of slots.
  */
 TSN_COLD void tsn_leader_fork_child(void)
 {
@@ -463,13 +471,17 @@ TSN_COLD void tsn_leader_fork_child(void)
 	struct tsn_slot_full *slot = tsn_thread.slot;
 	struct tsn_slot head;
 	struct tsn_frame stack[TSN_STACK_MAX];
+	struct tsn_level levels[TSN_LEVELS_MAX];
+	uint32_t levels_open = 0, levels_lost = 0, i;
 	uint64_t references[TSN_MODULES_MAX];
-	uint32_t i;
 
 	if (slot) {
 		head = slot->head;
 		memcpy(stack, slot->stack, sizeof(stack));
 		memcpy(references, slot->references, sizeof(references));
+		memcpy(levels, slot->levels, sizeof(levels));
+		levels_open = slot->levels_open;
+		levels_lost = slot->levels_lost;
 	}
 	/* MADV_DONTNEED; the slots end at a page's end whatever its size, up to 64 KiB. */
 	if (tsn_madvise(tsn_leader_slot_at(0), TSN_SLOTS_MAX * sizeof(*slot), 4)) {
@@ -483,6 +495,9 @@ TSN_COLD void tsn_leader_fork_child(void)
 		slot->head = head;
 		memcpy(slot->stack, stack, sizeof(stack));
 		memcpy(slot->references, references, sizeof(references));
+		memcpy(slot->levels, levels, sizeof(levels));
+		slot->levels_open = levels_open;
+		slot->levels_lost = levels_lost;
 	}
 	process->slots_used = slot ? (uint32_t)(slot - tsn_leader_slot_at(0)) + 1 : 0;
 	tsn_leader.free_hint = 0;
@@ -490,6 +505,10 @@ TSN_COLD void tsn_leader_fork_child(void)
 	memset((void *)process->retired, 0, TSN_LABELS_MAX * sizeof(uint64_t));
 	memset(process->violations, 0, sizeof(process->violations));
 	process->folds_begun = process->folds_done = process->calls_lost = 0;
+	if (process->contexts) {
+		tsn_contexts_forget(slot);
+		tsn_durations_forget();
+	}
 	__atomic_store_n(&process->pid, (uint32_t)tsn_syscall(SYS_getpid), __ATOMIC_RELEASE);
 	tsn_leader_unlock(tsn_leader.signals);
 }

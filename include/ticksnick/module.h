@@ -39,7 +39,18 @@ struct tsn_operations {
 	void (*violate)(uint32_t kind, uint32_t label);
 	/* The calling thread's slot if it has one. */
 	struct tsn_slot_full *(*peek)(void);
+	/* The calling thread's executions and mounted contexts, by index of levels[]; contexts.h */
+	uint32_t (*begin)(struct tsn_slot_full *slot, uint32_t label, uint32_t kind);
+	void (*end)(struct tsn_slot_full *slot, uint32_t level);
+	uint32_t (*mount)(struct tsn_slot_full *slot, uint64_t handle, uint32_t coarse);
+	void (*unwind)(struct tsn_slot_full *slot, uint32_t level);
 };
+
+/* The names that strict -std=c11 hides, under names of our own. */
+extern long tsn_syscall(long number, ...) __asm__("syscall") __attribute__((nothrow));
+extern void *tsn_mmap(void *, size_t, int, int, int, long) __asm__("mmap") __attribute__((nothrow));
+extern int tsn_madvise(void *, size_t, int) __asm__("madvise") __attribute__((nothrow));
+extern int tsn_clock_gettime(int, uint64_t *) __asm__("clock_gettime") __attribute__((nothrow));
 
 struct tsn_module {
 	const struct tsn_operations *operations; /* the leader's; NULL: not found yet */
@@ -86,6 +97,8 @@ static void *tsn_dlopen(const char *, int) __attribute__((weakref("dlopen"), unu
 TSN_COLD struct tsn_slot_full *tsn_slot_peek(void);
 TSN_COLD const struct tsn_operations *tsn_module_operations(void);
 TSN_COLD void tsn_module_leave(void);
+TSN_COLD int tsn_balance_fine(struct tsn_slot_full *slot);
+TSN_COLD int tsn_balance_coarse(struct tsn_slot_full *slot);
 TSN_COLD struct tsn_process *tsn_elf_descriptor(const struct tsn_elf_module *module);
 TSN_COLD int tsn_election_visit(struct tsn_elf_module *module, size_t size, void *data);
 TSN_COLD int tsn_election_hold(struct tsn_elf_module *module, size_t size, void *data);
@@ -140,12 +153,23 @@ TSN_INLINE size_t tsn_frames_size(uint32_t depth)
 	return (depth < TSN_STACK_MAX ? depth : TSN_STACK_MAX) * sizeof(struct tsn_frame);
 }
 
-TSN_INLINE void tsn_slot_load(struct tsn_slot_full *slot, uint32_t fine, uint32_t coarse,
-			      uint64_t context)
+/* On the way in the context is first, on the way out it is last: see struct tsn_context. */
+TSN_INLINE void tsn_slot_go_in(struct tsn_slot_full *slot, uint64_t context, uint32_t coarse)
 {
-	slot->head.context = context;
+	TSN_FENCE();
+	__atomic_store_n(&slot->head.context, context, __ATOMIC_RELAXED);
+	TSN_FENCE();
+	__atomic_store_n(&slot->head.coarse, coarse, __ATOMIC_RELEASE);
+	TSN_FENCE();
+}
+
+TSN_INLINE void tsn_slot_go_out(struct tsn_slot_full *slot, uint64_t context, uint32_t coarse)
+{
+	TSN_FENCE();
 	__atomic_store_n(&slot->head.coarse, coarse, __ATOMIC_RELAXED);
-	tsn_label_set(slot, fine);
+	TSN_FENCE();
+	__atomic_store_n(&slot->head.context, context, __ATOMIC_RELEASE);
+	TSN_FENCE();
 }
 
 /* Where readers find the descriptor: an ELF note, in no COMDAT group, or --gc-sections would drop
@@ -410,22 +434,44 @@ TSN_COLD struct tsn_slot_full *tsn_slot_peek(void)
 	return operations ? operations->peek() : NULL;
 }
 
-TSN_COLD int tsn_balance(void)
+TSN_COLD int tsn_balance_fine(struct tsn_slot_full *slot)
 {
-	struct tsn_slot_full *slot = tsn_slot_peek();
-	uint32_t label, depth;
+	uint32_t depth = slot->head.depth < TSN_STACK_MAX ? slot->head.depth : TSN_STACK_MAX;
+	uint32_t label = slot->head.fine;
 
-	tsn_thread.lost_pairs = 0;
-	if (!slot || (!slot->head.depth && !slot->head.fine))
+	if (!depth && !label)
 		return 0;
-	label = slot->head.fine;
-	depth = slot->head.depth < TSN_STACK_MAX ? slot->head.depth : TSN_STACK_MAX;
 	if (!label)
 		label = slot->stack[depth - 1].label;
 	tsn_label_set(slot, 0);
 	slot->head.depth = 0;
 	tsn_violate(TSN_VIOLATION_LEAK, label);
 	return -1;
+}
+
+TSN_COLD int tsn_balance_coarse(struct tsn_slot_full *slot)
+{
+	uint32_t label;
+
+	if (!slot->levels_open)
+		return 0;
+	label = slot->levels[slot->levels_open - 1].coarse;
+	tsn_module.operations->unwind(slot, 0);
+	tsn_violate(TSN_VIOLATION_LEAK, label);
+	return -1;
+}
+
+TSN_COLD int tsn_balance(void)
+{
+	struct tsn_slot_full *slot = tsn_slot_peek();
+	int fine, coarse;
+
+	tsn_thread.lost_pairs = 0;
+	if (!slot)
+		return 0;
+	fine = tsn_balance_fine(slot);
+	coarse = tsn_balance_coarse(slot);
+	return fine | coarse;
 }
 
 TSN_COLD void tsn_release(void)
@@ -452,22 +498,34 @@ TSN_COLD void tsn_save(tsn_saved_t *saved)
 	saved->context = slot->head.context;
 	saved->depth = slot->head.depth;
 	memcpy(saved->stack, slot->stack, tsn_frames_size(saved->depth));
-	tsn_slot_load(slot, 0, 0, 0);
-	slot->head.depth = 0;
+	saved->levels_open = slot->levels_open;
+	saved->levels_lost = slot->levels_lost;
+	memcpy(saved->levels, slot->levels, saved->levels_open * sizeof(saved->levels[0]));
+	tsn_label_set(slot, 0);
+	tsn_slot_go_out(slot, 0, 0);
+	slot->head.depth = slot->levels_open = slot->levels_lost = 0;
 }
 
 TSN_COLD void tsn_restore(const tsn_saved_t *saved)
 {
 	struct tsn_slot_full *slot = tsn_slot_peek();
 
-	if (!slot && (saved->fine || saved->coarse || saved->context || saved->depth))
+	if (!slot &&
+	    (saved->fine || saved->coarse || saved->context || saved->depth || saved->levels_open))
 		slot = tsn_slot_find(0);
 	tsn_thread.lost_pairs = saved->lost_pairs + (slot ? 0 : saved->depth);
 	if (!slot)
 		return;
+	if (slot->levels_open)
+		tsn_module.operations->unwind(slot, 0);
 	slot->head.depth = saved->depth;
 	memcpy(slot->stack, saved->stack, tsn_frames_size(saved->depth));
-	tsn_slot_load(slot, saved->fine, saved->coarse, saved->context);
+	memcpy(slot->levels, saved->levels, saved->levels_open * sizeof(saved->levels[0]));
+	slot->levels_open = saved->levels_open;
+	slot->levels_lost = saved->levels_lost;
+	tsn_slot_go_out(slot, 0, 0);
+	tsn_slot_go_in(slot, saved->context, saved->coarse);
+	tsn_label_set(slot, saved->fine);
 }
 
 #ifdef __cplusplus

@@ -9,13 +9,15 @@
  *
  * Memory of one process:
  *
- *   struct tsn_process   one per module (executable or shared object), found through an ELF note;
- * exactly one of them, the leader's, is TSN_STATE_READY, the others say where it is (leader) struct
- * tsn_slot[]    one per registered thread, TSN_SLOT_STRIDE bytes apart, in one lazily committed
- * mapping struct tsn_label[]   names by id; id 0 is "no label" uint64_t retired[]   calls of
- * threads that are gone, by label id struct tsn_context[]   executions of coarse labels that are
- * open, or still mounted somewhere struct tsn_durations[]   how long executions took, by thread and
- * coarse label
+ *	struct tsn_process      one per module (executable or shared object), found through an ELF
+ *	                        note; exactly one of them, the leader's, is TSN_STATE_READY, the
+ *	                        others say where it is (leader)
+ *	struct tsn_slot[]       one per registered thread, TSN_SLOT_STRIDE bytes apart, in one
+ *	                        lazily committed mapping
+ *	struct tsn_label[]      names by id; id 0 is "no label"
+ *	uint64_t retired[]      calls of threads that are gone, by label id
+ *	struct tsn_context[]    executions of coarse labels, open or still mounted somewhere
+ *	struct tsn_durations[]  how long executions took, by thread and coarse label
  */
 #ifndef TICKSNICK_SLOT_H
 #define TICKSNICK_SLOT_H
@@ -142,13 +144,13 @@ enum tsn_context_state {
 struct tsn_context {
 	TSN_U32 generation; /* 1 .. 2^31 - 1 once used */
 	TSN_U32 state;	    /* enum tsn_context_state */
-	TSN_U32 holders; /* slots that name it and open executions begun inside it, other than its
-			    opener's slot; the application's own */
-	TSN_U32 depth;	 /* labels on chain, 1 .. TSN_CHAIN_MAX */
-	TSN_U64 opened;	 /* process.clock */
-	TSN_U32 tid;	 /* of the thread that opened it */
-	TSN_U32 parent;	 /* index of the execution it was begun inside, 0: none; the application's
-			    own */
+	TSN_U32 holders;    /* mounts of it, each of which a slot names or has named; the
+			       application's own */
+	TSN_U32 depth;	    /* labels on chain, 1 .. TSN_CHAIN_MAX */
+	TSN_U64 opened;	    /* process.clock */
+	TSN_U32 tid;	    /* of the thread that opened it */
+	TSN_U32 parent; /* index of the execution it was begun inside, 0: none; where it is free,
+			   of the next free one; the application's own */
 	TSN_U16 chain[TSN_CHAIN_MAX]; /* coarse labels, its own first, the outermost last */
 };
 TSN_ASSERT_SIZE(struct tsn_context, 64);
@@ -180,7 +182,11 @@ struct tsn_durations {
 	TSN_U64 count;
 	TSN_U64 sum; /* of durations */
 	struct tsn_duration_maximum maxima[TSN_DURATION_MAXIMA];
-	TSN_U64 reserved[5];
+	/* The application's own: which octaves of buckets have been written, and the next free
+	 * block. */
+	TSN_U64 octaves;
+	TSN_U64 next;
+	TSN_U64 reserved[3];
 	TSN_U64 buckets[TSN_DURATION_BUCKETS];
 };
 #define TSN_DURATIONS_STRIDE	     20608
@@ -222,6 +228,27 @@ struct tsn_frame {
 };
 TSN_ASSERT_SIZE(struct tsn_frame, 8);
 
+#define TSN_LEVELS_MAX 24 /* executions begun and contexts mounted, in one thread at once */
+#define TSN_SPARES_MAX 4  /* contexts that a thread keeps for its next executions */
+
+enum tsn_level_kind {
+	TSN_LEVEL_VOID = 0,  /* an enter/exit pair that has no execution: coarse is in no context */
+	TSN_LEVEL_SCOPE = 1, /* an execution of a scope */
+	TSN_LEVEL_PAIR = 2,  /* an execution of an enter/exit pair */
+	TSN_LEVEL_MOUNT = 3, /* a context that this thread holds */
+	TSN_LEVEL_STALE = 4, /* a context that was over before it was mounted, or none */
+};
+
+/* What put the thread into a context, and what it was in before. */
+struct tsn_level {
+	TSN_U64 context;
+	TSN_U64 previous;
+	TSN_U32 previous_coarse;
+	TSN_U16 coarse;
+	TSN_U16 kind; /* enum tsn_level_kind */
+};
+TSN_ASSERT_SIZE(struct tsn_level, 24);
+
 /* A whole slot. Only the head and counts[] are for readers; the rest is the application's own. */
 struct tsn_slot_full {
 	struct tsn_slot head;
@@ -229,8 +256,16 @@ struct tsn_slot_full {
 	struct tsn_frame stack[TSN_STACK_MAX]; /* of enter/exit pairs */
 	TSN_U64 references[TSN_MODULES_MAX]; /* addresses of the thread-local pointers to this slot,
 						one per module */
+	struct tsn_level levels[TSN_LEVELS_MAX];
+	TSN_U32 levels_open;
+	TSN_U32 levels_lost; /* coarse pairs open for which there was no level */
+	TSN_U32 blocks_used; /* places of blocks[] that are not 0 */
+	TSN_U32 reserved32;
+	TSN_U32 spares[TSN_SPARES_MAX]; /* indices of contexts; 0: none */
+	TSN_U64 reserved[4];
+	TSN_U16 blocks[TSN_LABELS_MAX]; /* by coarse label: index + 1 of its durations' block */
 };
-#define TSN_SLOT_STRIDE	       8896
+#define TSN_SLOT_STRIDE	       11584
 #define TSN_SLOT_COUNTS_OFFSET 64
 TSN_ASSERT_SIZE(struct tsn_slot_full, TSN_SLOT_STRIDE);
 

@@ -64,6 +64,53 @@ static inline uint32_t inspect__claimed(void)
 	return claimed;
 }
 
+/* The context that a handle names, whosever it is by now. */
+static inline struct tsn_context *inspect__context(uint64_t handle)
+{
+	return (struct tsn_context *)inspect__process()->contexts + (uint32_t)handle;
+}
+
+/* Executions that are open. */
+static inline uint32_t inspect__open(void)
+{
+	uint32_t i, open = 0;
+
+	for (i = 1; i < inspect__process()->contexts_used; i++)
+		open += inspect__context(i)->state == TSN_CONTEXT_OPEN;
+	return open;
+}
+
+static inline struct tsn_durations *inspect__durations(uint32_t index)
+{
+	return (struct tsn_durations *)inspect__process()->durations + index;
+}
+
+/* The block of a label and a slot's index + 1, or of what threads share (0); NULL: there is none.
+ */
+static inline struct tsn_durations *inspect__block(uint32_t label, uint32_t owner)
+{
+	uint32_t i;
+
+	for (i = 0; i < inspect__process()->durations_used; i++) {
+		if (inspect__durations(i)->label == label && inspect__durations(i)->owner == owner)
+			return inspect__durations(i);
+	}
+	return NULL;
+}
+
+/* Executions of a label that have ended, in all threads. */
+static inline uint64_t inspect__executions(uint32_t label)
+{
+	uint64_t count = 0;
+	uint32_t i;
+
+	for (i = 0; i < inspect__process()->durations_used; i++) {
+		if (inspect__durations(i)->label == label)
+			count += inspect__durations(i)->count;
+	}
+	return count;
+}
+
 static inline uint64_t inspect__violations(enum tsn_violation_kind kind)
 {
 	return inspect__process()->violations[kind].count;

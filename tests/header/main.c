@@ -15,6 +15,10 @@ int main(void)
 	suite_add_tcase(suite, threads__tcase());
 	suite_add_tcase(suite, pairs__tcase());
 	suite_add_tcase(suite, fork__tcase());
+	suite_add_tcase(suite, coarse__tcase());
+	suite_add_tcase(suite, mounts__tcase());
+	suite_add_tcase(suite, contexts__tcase());
+	suite_add_tcase(suite, durations__tcase());
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

@@ -14,6 +14,7 @@ warn="-Wall -Wextra -Wshadow -Wundef -Werror -I$top/include"
 strict="$warn -pedantic -Wno-error=cpp"
 c_warn="-Wstrict-prototypes -Wmissing-prototypes"
 units="main test_labels test_scopes test_threads test_pairs test_fork"
+units="$units test_coarse test_mounts test_contexts test_durations"
 check_libs=$(pkg-config --libs check) || check_libs="-lcheck -lsubunit -lm -lrt -lpthread"
 
 # unit_tests CC CXX FLAGS..: builds the tests, C and C++ in one program, and runs them.

@@ -9,5 +9,9 @@ TCase *threads__tcase(void);
 TCase *pairs__tcase(void);
 TCase *fork__tcase(void);
 TCase *scopes__tcase(void);
+TCase *coarse__tcase(void);
+TCase *contexts__tcase(void);
+TCase *mounts__tcase(void);
+TCase *durations__tcase(void);
 
 #endif

@@ -167,7 +167,7 @@ START_TEST(descriptor_is_complete)
 	ck_assert_uint_eq(process->labels_max, TSN_LABELS_MAX);
 	ck_assert_uint_eq(process->label_stride, sizeof(struct tsn_label));
 	ck_assert_uint_eq(inspect__label(0)->kind, TSN_KIND_NONE);
-	ck_assert_uint_eq(process->contexts, 0);
+	ck_assert_uint_eq(process->contexts_used, 1);
 	ck_assert_int_eq(process->tls_offset, tsn_tls_offset());
 }
 END_TEST
