@@ -44,6 +44,8 @@ int main(int argc, char **argv)
 	}
 	printf("counted %llu\n", (unsigned long long)inspect__calls(inspect__find("counted")));
 	EXPECT(inspect__calls(inspect__find("big")) == 2 * (uint64_t)modules);
+	EXPECT(inspect__executions(inspect__find("batch")) == 2 * (uint64_t)modules);
+	EXPECT(inspect__open() == 0);
 	for (i = 0; i < TSN_MODULES_MAX; i++)
 		EXPECT(tsn_thread.slot->references[i]);
 	EXPECT(inspect__claimed() == 1);

@@ -48,7 +48,7 @@ mixed_program() {
 	local compiler=$1
 	shift
 	"$compiler" "$@" $warn -D_GNU_SOURCE -include link.h -include dlfcn.h -include unistd.h \
-		-include sys/mman.h -c "$here/subject_parts.c" &&
+		-include sys/mman.h -include time.h -c "$here/subject_parts.c" &&
 		"${compiler/%gcc/g++}" "$@" $warn -std=c++17 -x c++ -c "$here/subject.c" &&
 		"${compiler/%gcc/g++}" "$@" subject.o subject_parts.o -o subject
 }

@@ -53,15 +53,60 @@ disabled() {
 			return 1
 		fi
 	done
-	[ "$(nm "$object" | wc -l)" -eq 1 ] || { nm "$object"; return 1; }
+	# What remains is the unit's own: its function, its thread, and the call that makes it.
+	if nm "$object" | grep -v ' T .*every_call\| [tT] .*new_thread\| U pthread_create$\| U __stack_chk_fail$'; then
+		echo "these are left"
+		return 1
+	fi
 }
 
+# wrong_type COMPILER LANGUAGE: labels of one kind are not taken for the other.
+wrong_type() {
+	local wrong log="$build/wrong_type-$1.log"
+	for wrong in 0 1 2 3 4 5 6 7; do
+		if "$1" $warn -x "$2" -DWRONG=$wrong -fsyntax-only "$here/wrong_type.c" 2>"$log"; then
+			[ $wrong -eq 0 ] || { echo "compiles with WRONG=$wrong"; return 1; }
+		elif [ $wrong -eq 0 ]; then
+			cat "$log"
+			return 1
+		fi
+	done
+}
+
+# runs_alone COMPILER SOURCE FLAGS..: a program that checks itself.
+runs_alone() {
+	local compiler=$1 source=$2 program
+	program="$build/$(basename "${source%.*}")-$compiler"
+	shift 2
+	"$compiler" $warn "$@" "$source" -o "$program" -lpthread && "$program"
+}
+
+# no_libpthread COMPILER: a program that creates no thread does not ask for it.
+no_libpthread() {
+	local object="$build/no_libpthread-$1.o" level
+	for level in -O0 -O2; do
+		"$1" $level $warn -c "$here/wrong_type.c" -o "$object" || return 1
+		if nm -u "$object" | grep -w 'pthread_create\|malloc\|free'; then
+			echo "$level: needs what only tsn_pthread_create() may"
+			return 1
+		fi
+	done
+}
+
+example="$top/docs/examples/job_queue.c"
 for pair in gcc:g++ clang:clang++; do
 	cc=${pair%:*} cxx=${pair#*:}
 	check_with "$cxx" "unit tests, $cc -O2" unit_tests "$cc" "$cxx" -O2
 	check_with "$cc" "no memory, $cc" no_memory "$cc"
 	check_with "$cc" "disabled, $cc" disabled "$cc" c
 	check_with "$cxx" "disabled, $cxx" disabled "$cxx" c++
+	check_with "$cc" "wrong kinds do not compile, $cc" wrong_type "$cc" c
+	check_with "$cxx" "wrong kinds do not compile, $cxx" wrong_type "$cxx" c++
+	check_with "$cc" "no dependence on threads, $cc" no_libpthread "$cc"
+	check_with "$cxx" "coroutine, $cxx" runs_alone "$cxx" "$here/coroutine.cc" -std=c++20 -O2
+	check_with "$cxx" "coroutine, $cxx -O0" runs_alone "$cxx" "$here/coroutine.cc" -std=c++20
+	check_with "$cc" "job_queue, $cc" runs_alone "$cc" "$example" -std=gnu11 -O2
+	check_with "$cc" "job_queue disabled, $cc" runs_alone "$cc" "$example" -std=c11 -DTICKSNICK_DISABLE
 	for standard in c11 gnu11; do
 		check_with "$cc" "no warning, $cc -std=$standard" compiles "$cc" $standard c
 	done

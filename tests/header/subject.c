@@ -9,6 +9,7 @@
 TSN_FINE(big, "big");
 TSN_FINE(small, "small");
 TSN_FINE(counted, "counted");
+TSN_COARSE(whole, "work");
 
 #define EXPECT(condition)                                                                \
 	do {                                                                             \
@@ -23,14 +24,22 @@ struct worker {
 	unsigned calls;
 	unsigned ms;
 	uint32_t big, small, counted;
+	int restored; /* what it works for, after a batch inside of it */
 };
 
 static void *work(void *argument)
 {
 	struct worker *worker = (struct worker *)argument;
+	tsn_context_t context;
 	unsigned ms;
 
-	worker->counted = subject_counted(worker->calls);
+	TSN_SCOPE(whole);
+	context = tsn_capture();
+	{
+		TSN_WITH_CONTEXT(context);
+		worker->counted = subject_counted(worker->calls);
+		worker->restored = context.context && tsn_capture().context == context.context;
+	}
 	for (ms = 0; ms < worker->ms; ms++) {
 		worker->big = subject_big(700);
 		worker->small = subject_small(300);
@@ -43,6 +52,7 @@ static int run(struct worker *worker, unsigned calls, unsigned ms)
 	worker->calls = calls;
 	worker->ms = ms;
 	worker->big = worker->small = worker->counted = 0;
+	worker->restored = 0;
 	return pthread_create(&worker->thread, NULL, work, worker);
 }
 
@@ -64,6 +74,7 @@ int subject_run(unsigned calls, unsigned ms)
 	EXPECT(spinning[1].big == big.id);
 	EXPECT(spinning[1].small == small.id);
 	EXPECT(spinning[1].counted == counted.id && early.counted == counted.id);
+	EXPECT(spinning[1].restored && early.restored);
 	return 0;
 }
 
@@ -117,6 +128,11 @@ int subject_print(void)
 	EXPECT(inspect__claimed() == 1);
 	EXPECT(inspect__calls(big.id) > 0 && inspect__calls(small.id) > 0);
 	EXPECT(inspect__calls(counted.id) == SUBJECT_CALLS);
+	/* Four threads a run; a library's "batch" is this module's. */
+	EXPECT(whole.id && inspect__executions(whole.id) % 4 == 0);
+	EXPECT(inspect__executions(whole.id) == inspect__calls(whole.id));
+	EXPECT(inspect__executions(whole.id) <= inspect__executions(inspect__find("batch")));
+	EXPECT(inspect__open() == 0);
 	return 0;
 }
 

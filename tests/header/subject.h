@@ -2,8 +2,8 @@
 /*
  * subject.h - a labelled program whose truth is known: for about 0.3 s two threads spin, 70% of the
  * time in label "big" and 30% in "small", and "counted" is called exactly 23 times, some of them by
- * threads that exit early. In parts, so that each can be a translation unit or a shared object of
- * its own.
+ * threads that exit early, in the coarse label "batch" inside of "work". In parts, so that each can
+ * be a translation unit or a shared object of its own.
  */
 #ifndef TICKSNICK_TESTS_SUBJECT_H
 #define TICKSNICK_TESTS_SUBJECT_H

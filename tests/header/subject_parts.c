@@ -60,9 +60,11 @@ uint32_t subject_small(uint64_t mean_us)
 
 #ifdef PART_COUNTED
 TSN_FINE(counted, "counted");
+TSN_COARSE(batch, "batch");
 
 uint32_t subject_counted(unsigned calls)
 {
+	TSN_SCOPE(batch);
 	TSN_SCOPE_N(counted, calls);
 	return counted.id;
 }
