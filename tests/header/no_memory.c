@@ -18,6 +18,8 @@ int main(void)
 {
 	struct rlimit limit = {16 << 20, 16 << 20};
 	tsn_fine_t none = {0, 0}, label;
+	tsn_context_t old = {0x100000001, 1, 0};
+	tsn_coarse_t coarse = {23, 0};
 	tsn_saved_t saved;
 
 	EXPECT(setrlimit(RLIMIT_AS, &limit) == 0);
@@ -35,6 +37,15 @@ int main(void)
 		TSN_SCOPE(label);
 		TSN_SCOPE_N(none, 23);
 		TSN_SCOPE(tsn_at(label, 1));
+	}
+	EXPECT(tsn_register_coarse("coarse").id == 0);
+	{
+		TSN_SCOPE(coarse);
+		TSN_WITH_CONTEXT(old);
+		EXPECT(tsn_capture().context == 0);
+		tsn_enter(coarse);
+		tsn_exit(coarse);
+		tsn_exit(coarse);
 	}
 	tsn_exit(label);
 	tsn_enter(label);
