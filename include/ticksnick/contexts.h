@@ -431,7 +431,13 @@ TSN_INLINE struct tsn_level tsn_level_pop(struct tsn_slot_full *slot)
 	const uint32_t top = slot->levels_open - 1;
 	const struct tsn_level level = slot->levels[top];
 
-	tsn_slot_go_out(slot, level.previous, level.previous_coarse);
+	/* Neither of the labels need be on the other's chain where one was mounted. */
+	if (TSN_UNLIKELY(level.kind >= TSN_LEVEL_MOUNT)) {
+		tsn_slot_go_out(slot, 0, 0);
+		tsn_slot_go_in(slot, level.previous, level.previous_coarse);
+	} else {
+		tsn_slot_go_out(slot, level.previous, level.previous_coarse);
+	}
 	slot->levels[top].kind = TSN_LEVEL_VOID;
 	slot->levels_open = top;
 	TSN_FENCE();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 
 #include "inspect.h"
 #include "suites.h"
@@ -358,6 +359,77 @@ START_TEST(context_is_used_again_with_the_next_generation)
 }
 END_TEST
 
+#ifdef __x86_64__
+static volatile unsigned steps, disorder;
+
+static int on_chain(const struct tsn_context *context, uint32_t label)
+{
+	uint32_t i;
+
+	for (i = 0; i < context->depth; i++) {
+		if (context->chain[i] == label)
+			return 1;
+	}
+	return 0;
+}
+
+/* What the kernel side relies on, wherever it interrupts: the context is one that is open, and the
+ * label is on its chain. */
+static void look(int signal)
+{
+	const uint64_t handle = HEAD.context;
+	const struct tsn_context *context = inspect__context(handle);
+
+	(void)signal;
+	steps++;
+	if (handle)
+		disorder += context->generation != handle >> 32 ||
+			    context->state != TSN_CONTEXT_OPEN ||
+			    (HEAD.coarse && !on_chain(context, HEAD.coarse));
+	else
+		disorder += HEAD.coarse != 0;
+}
+
+/* One trap after each instruction from here on, or no more of them. */
+static void single_step(int on)
+{
+	if (on)
+		__asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" : : : "cc", "memory");
+	else
+		__asm__ volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" : : : "cc", "memory");
+}
+
+START_TEST(slot_is_in_order_after_every_instruction)
+{
+	tsn_context_t outer;
+	tsn_saved_t saved;
+	int i;
+
+	signal(SIGTRAP, look);
+	for (i = 0; i < 4; i++) {
+		/* Not the first time, which takes blocks under a lock, with signals blocked. */
+		if (i == 1)
+			single_step(1);
+		tsn_enter(request);
+		outer = tsn_capture();
+		tsn_enter(query);
+		{
+			TSN_WITH_CONTEXT(outer);
+			TSN_SCOPE(stage);
+		}
+		saved = tsn_suspend();
+		tsn_resume(saved);
+		tsn_exit(query);
+		tsn_exit(request);
+	}
+	single_step(0);
+	ck_assert_uint_gt(steps, 1000);
+	ck_assert_uint_eq(disorder, 0);
+	ck_assert_uint_eq(inspect__executions(stage.id), 4);
+}
+END_TEST
+#endif
+
 static void register_thread(void)
 {
 	TSN_SCOPE_N(fine, 0);
@@ -380,5 +452,8 @@ TCase *coarse__tcase(void)
 	tcase_add_test(tcase, full_pool_is_counted_and_recovers);
 	tcase_add_test(tcase, contexts_that_idle_threads_keep_are_found);
 	tcase_add_test(tcase, context_is_used_again_with_the_next_generation);
+#ifdef __x86_64__
+	tcase_add_test(tcase, slot_is_in_order_after_every_instruction);
+#endif
 	return tcase;
 }
