@@ -12,7 +12,6 @@
 #define TINY_NS		   50. /* upper limit per call below which the hook shows */
 #define LONG_HITS_MIN	   20
 #define LONG_FRACTION	   0.02
-#define WAITING_HONEST	   0.05 /* waiting part up to which a long execution is work */
 #define WAITING_MOSTLY	   0.50
 #define SERIALISED_GLANCES 25
 #define SERIALISED_MEETINGS \
@@ -360,16 +359,12 @@ static int warn_long(const struct row *row, struct profile *profile)
 	if (waiting >= WAITING_MOSTLY)
 		return profile__warn(profile, "long", row->name,
 				     "single executions last for several ticks, mostly waiting "
-				     "(%.0f%%): label what is inside it to see where",
-				     100 * waiting);
-	if (waiting > WAITING_HONEST)
-		return profile__warn(profile, "long", row->name,
-				     "single executions last for several ticks, %.0f%% of it "
-				     "waiting: label what is inside it to see where",
+				     "(%.0f%%): make it coarse (TSN_COARSE), which times each one, "
+				     "and label what is inside it",
 				     100 * waiting);
 	return profile__warn(profile, "long", row->name,
-			     "its single executions run long, for several ticks: label what is "
-			     "inside it to see where");
+			     "its single executions run long, for several ticks: make it coarse "
+			     "(TSN_COARSE), which times each one, and label what is inside it");
 }
 
 static int warn_row(const struct rows *rows, const struct row *row, struct profile *profile)

@@ -88,9 +88,9 @@ static const struct {
 	{20, 1000, 0, NULL}, /* 2.0%, and it takes more */
 	{21, 1000, 0, "its single executions run long"},
 	{50, 95, 5, "its single executions run long"}, /* 5% waiting */
-	{50, 94, 6, "6% of it waiting"},
-	{50, 51, 49, "49% of it waiting"},
-	{50, 50, 50, "mostly waiting"},
+	{50, 94, 6, "make it coarse (TSN_COARSE), which times each one"},
+	{50, 51, 49, "its single executions run long"},
+	{50, 50, 50, "mostly waiting (50%): make it coarse (TSN_COARSE)"},
 };
 
 START_TEST(executions_longer_than_a_tick_are_flagged)
