@@ -61,7 +61,8 @@ static const struct argp_option options[] = {
 	{"frequency", 'F', "HZ", 0, "Mean rate of the timer on each CPU (default: 997)", 0},
 	{"output", 'o', "REPORT.json", 0,
 	 "Write the report as JSON; the file appears complete or not at all", 0},
-	{"format", 'f', "FORMAT", 0, "What is printed: text (default), json or csv", 0},
+	{"format", 'f', "FORMAT", 0,
+	 "What is printed: text (default), json, csv, csv-coarse or csv-pairs", 0},
 	{"quiet", 'q', NULL, 0, "Print no report and no progress", 0},
 	{"no-strict", OPTION_NO_STRICT, NULL, 0,
 	 "Only count label violations; do not end the session", 0},
@@ -108,7 +109,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 	case 'f':
 		arguments->format = render__find(value);
 		if (!arguments->format)
-			argp_error(state, "unknown format '%s': text, json or csv", value);
+			argp_error(state,
+				   "unknown format '%s': text, json, csv, csv-coarse or csv-pairs",
+				   value);
 		return 0;
 	case 'q':
 		arguments->quiet = true;

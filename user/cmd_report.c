@@ -21,7 +21,7 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-	{"format", 'f', "FORMAT", 0, "text (default), json or csv", 0},
+	{"format", 'f', "FORMAT", 0, "text (default), json, csv, csv-coarse or csv-pairs", 0},
 	{"output", 'o', "FILE", 0,
 	 "Write to FILE, which appears complete or not at all (default: standard output)", 0},
 	{0},
@@ -35,7 +35,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 	case 'f':
 		arguments->format = render__find(value);
 		if (!arguments->format)
-			argp_error(state, "unknown format '%s': text, json or csv", value);
+			argp_error(state,
+				   "unknown format '%s': text, json, csv, csv-coarse or csv-pairs",
+				   value);
 		return 0;
 	case 'o':
 		arguments->output = value;

@@ -47,6 +47,7 @@ static const struct field totals[] = {
 	ROW(thread_time_ns, U64), ROW(running_ns, U64), ROW(stolen_ns, U64), ROW(runnable_ns, U64),
 	ROW(blocked_ns, U64), ROW(io_ns, U64), ROW(labelled_ns, U64), ROW(unlabelled_ns, U64), ROW(idle_ns, U64),
 	ROW(hits, U64), ROW(coverage, SHARE), ROW(coverage_running, SHARE), ROW(bound, SHARE),
+	ROW(outside_ns, LATER), ROW(stale_ns, LATER),
 };
 
 #undef STRUCTURE
@@ -64,6 +65,27 @@ static const struct field fine[] = {
 	ROW(thread_time_ns, U64), ROW(share, SHARE), ROW(share_lo, SHARE), ROW(share_hi, SHARE),
 	ROW(cpu_share, SHARE), ROW(calls, U64), ROW(per_call_ns, ROUNDED), ROW(elapsed_ns, U64),
 	ROW(in_flight, REAL), ROW(flags, FLAGS),
+};
+
+#undef STRUCTURE
+#define STRUCTURE profile_coarse
+static const struct field coarse[] = {
+	ROW(label, STRING), ROW(executions, U64), ROW(sum_ns, U64), ROW(mean_ns, MEASURED), ROW(p50_ns, MEASURED),
+	ROW(p90_ns, MEASURED), ROW(p99_ns, MEASURED), ROW(max_ns, MEASURED), ROW(open_start, U64), ROW(open_end, U64),
+	ROW(span_ns, U64), ROW(hits, U64), ROW(running_ns, U64), ROW(runnable_ns, U64), ROW(blocked_ns, U64),
+	ROW(io_ns, U64), ROW(thread_time_ns, U64), ROW(stale_hits, U64), ROW(stale_ns, U64), ROW(inside, REAL),
+	ROW(working, REAL), ROW(busy_per_exec_ns, ROUNDED), ROW(flags, FLAGS), ROW(histogram, HISTOGRAM),
+};
+_Static_assert(offsetof(struct profile_coarse, histogram_count) ==
+	       offsetof(struct profile_coarse, histogram) + sizeof(struct profile_bucket *),
+	       "a histogram's count follows it");
+
+#undef STRUCTURE
+#define STRUCTURE profile_pair
+static const struct field pairs[] = {
+	ROW(coarse, STRING), ROW(fine, OPTIONAL_STRING), ROW(hits, U64), ROW(running_ns, U64), ROW(runnable_ns, U64),
+	ROW(blocked_ns, U64), ROW(io_ns, U64), ROW(thread_time_ns, U64), ROW(part, SHARE), ROW(part_lo, SHARE),
+	ROW(part_hi, SHARE),
 };
 
 #undef STRUCTURE
@@ -85,6 +107,8 @@ const struct fields_section fields_totals = SECTION(totals);
 const struct fields_array fields_target = ARRAY(target, target_count, profile_target);
 const struct fields_array fields_threads = ARRAY(threads, thread_count, profile_thread);
 const struct fields_array fields_fine = ARRAY(fine, fine_count, profile_fine);
+const struct fields_array fields_coarse = ARRAY(coarse, coarse_count, profile_coarse);
+const struct fields_array fields_pairs = ARRAY(pairs, pair_count, profile_pair);
 const struct fields_array fields_warnings = ARRAY(warnings, warning_count, profile_warning);
 /* clang-format on */
 

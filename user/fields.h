@@ -14,6 +14,8 @@
 
 enum field_kind {
 	FIELD_U64,	       /* uint64_t; written as INT64_MAX where greater */
+	FIELD_LATER,	       /* the same; absent in reports of earlier versions: 0 */
+	FIELD_MEASURED,	       /* the same; absent: 0, which is no measurement */
 	FIELD_INT,	       /* int, at least 0 */
 	FIELD_UNSIGNED,	       /* unsigned */
 	FIELD_BOOL,	       /* bool */
@@ -23,6 +25,7 @@ enum field_kind {
 	FIELD_STRING,	       /* char *; NULL is written as "" */
 	FIELD_OPTIONAL_STRING, /* char *; absent: NULL */
 	FIELD_FLAGS,	       /* uint32_t of enum profile_flag, an array of names */
+	FIELD_HISTOGRAM,       /* struct profile_bucket *, its size_t count follows; an object */
 };
 
 struct field {
@@ -53,7 +56,8 @@ struct fields_array {
 
 extern const struct fields_section fields_tool, fields_host, fields_session, fields_overhead,
 	fields_totals;
-extern const struct fields_array fields_target, fields_threads, fields_fine, fields_warnings;
+extern const struct fields_array fields_target, fields_threads, fields_fine, fields_coarse,
+	fields_pairs, fields_warnings;
 
 /* Where a field of a structure is. */
 static inline void *fields__at(const void *structure, size_t offset)
@@ -64,6 +68,16 @@ static inline void *fields__at(const void *structure, size_t offset)
 /* A real number as the report stores it: nine significant digits, which reading and writing again
  * does not change. */
 #define FIELDS_DIGITS 9
+
+/* Keys of a FIELD_HISTOGRAM: its layout, and pairs of bucket and count. */
+#define FIELDS_HISTOGRAM_LAYOUT "buckets_per_octave"
+#define FIELDS_HISTOGRAM_COUNTS "counts"
+
+/* Where the count of a FIELD_HISTOGRAM's buckets is. */
+static inline size_t *fields__histogram_count(const void *at)
+{
+	return fields__at(at, sizeof(struct profile_bucket *));
+}
 
 /* The integer a FIELD_ROUNDED is written as; value is not NaN. */
 int64_t fields__rounded(double value);

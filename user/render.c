@@ -7,7 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static const struct render_format *const formats[] = {&render_text, &render_json, &render_csv};
+static const struct render_format *const formats[] = {&render_text, &render_json, &render_csv,
+						      &render_csv_coarse, &render_csv_pairs};
 
 const struct render_format *render__find(const char *name)
 {

@@ -30,7 +30,8 @@ struct render_format {
 		     FILE *out);
 };
 
-extern const struct render_format render_text, render_json, render_csv;
+extern const struct render_format render_text, render_json, render_csv, render_csv_coarse,
+	render_csv_pairs;
 
 /* NULL: no such format. */
 const struct render_format *render__find(const char *name);

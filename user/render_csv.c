@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* The fine rows as RFC 4180 has it: a header, CRLF, quotes where needed. Keys and numbers are those
- * of the JSON report. */
+/* Rows as RFC 4180 has it: a header, CRLF, quotes where needed. One format for each kind of row, as
+ * a file of this form has one header. Keys and numbers are those of the JSON report. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +71,12 @@ static void write_real(double value, enum field_kind kind, FILE *out)
 static int write_field(const struct field *field, const void *at, FILE *out)
 {
 	switch (field->kind) {
+	case FIELD_MEASURED:
+		if (*(const uint64_t *)at == 0)
+			break;
+		/* fall through */
 	case FIELD_U64:
+	case FIELD_LATER:
 		fprintf(out, "%" PRIu64,
 			*(const uint64_t *)at > INT64_MAX ? INT64_MAX : *(const uint64_t *)at);
 		break;
@@ -94,45 +100,78 @@ static int write_field(const struct field *field, const void *at, FILE *out)
 	case FIELD_FLAGS:
 		write_flags(*(const uint32_t *)at, out);
 		break;
+	case FIELD_HISTOGRAM:
+		break;
 	}
 	return 0;
 }
 
-static int write_rows(const struct profile *profile, FILE *out)
+/* The kinds that fit a cell. */
+static bool is_cell(const struct field *field)
 {
-	const struct fields *fields = &fields_fine.fields;
-	size_t row, i;
-	int error;
-
-	for (i = 0; i < fields->count; i++)
-		fprintf(out, "%s%s", i ? "," : "", fields->at[i].name);
-	fputs("\r\n", out);
-	for (row = 0; row < profile->fine_count; row++) {
-		for (i = 0; i < fields->count; i++) {
-			if (i)
-				fputc(',', out);
-			error = write_field(&fields->at[i],
-					    fields__at(&profile->fine[row], fields->at[i].offset),
-					    out);
-			if (error)
-				return error;
-		}
-		fputs("\r\n", out);
-	}
-	return ferror(out) ? -EIO : 0;
+	return field->kind != FIELD_HISTOGRAM;
 }
 
-static int write_csv(const struct profile *profile, const struct render_options *options, FILE *out)
+static int write_row(const struct fields *fields, const void *row, FILE *out)
 {
-	struct render_numbers numbers;
-	int error = render__plain_numbers(&numbers);
+	const char *separator = "";
+	size_t i;
+	int error = 0;
 
-	(void)options;
-	if (error)
-		return error;
-	error = write_rows(profile, out);
-	render__restore_numbers(&numbers);
+	for (i = 0; i < fields->count && !error; i++) {
+		if (!is_cell(&fields->at[i]))
+			continue;
+		fputs(separator, out);
+		separator = ",";
+		if (row)
+			error = write_field(&fields->at[i], fields__at(row, fields->at[i].offset),
+					    out);
+		else
+			fputs(fields->at[i].name, out);
+	}
+	fputs("\r\n", out);
 	return error;
 }
 
-const struct render_format render_csv = {"csv", write_csv};
+/* The header, and a row for each of the array's. */
+static int write_array(const struct fields_array *array, const struct profile *profile, FILE *out)
+{
+	const char *rows = *(char *const *)fields__at(profile, array->offset);
+	const size_t count = *(size_t *)fields__at(profile, array->count_offset);
+	struct render_numbers numbers;
+	int error = render__plain_numbers(&numbers);
+	size_t i;
+
+	if (error)
+		return error;
+	write_row(&array->fields, NULL, out);
+	for (i = 0; i < count && !error; i++)
+		error = write_row(&array->fields, rows + i * array->row_size, out);
+	render__restore_numbers(&numbers);
+	return error ? error : ferror(out) ? -EIO : 0;
+}
+
+static int write_fine(const struct profile *profile, const struct render_options *options,
+		      FILE *out)
+{
+	(void)options;
+	return write_array(&fields_fine, profile, out);
+}
+
+static int write_coarse(const struct profile *profile, const struct render_options *options,
+			FILE *out)
+{
+	(void)options;
+	return write_array(&fields_coarse, profile, out);
+}
+
+static int write_pairs(const struct profile *profile, const struct render_options *options,
+		       FILE *out)
+{
+	(void)options;
+	return write_array(&fields_pairs, profile, out);
+}
+
+const struct render_format render_csv = {"csv", write_fine};
+const struct render_format render_csv_coarse = {"csv-coarse", write_coarse};
+const struct render_format render_csv_pairs = {"csv-pairs", write_pairs};

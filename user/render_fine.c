@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render_share.h"
 #include "units.h"
 #include "utf8.h"
 
@@ -85,53 +86,9 @@ static bool is_uncalled(const struct profile_fine *row)
 	return !is_seen(row) && !row->calls;
 }
 
-/* Two digits of a row's uncertainty: one decimal of a percentage, two where it is below one
- * percentage point. */
-static int share_decimals(const struct profile_fine *row)
+static struct render_share share_of(const struct profile_fine *row)
 {
-	return row->share_hi - row->share < 0.01 && row->share - row->share_lo < 0.01 ? 2 : 1;
-}
-
-static double round_up(double value, double unit)
-{
-	return fmax(0, ceil(value / unit - 1e-7) * unit); /* no -0 */
-}
-
-static double round_down(double value, double unit)
-{
-	return fmax(0, floor(value / unit + 1e-7) * unit);
-}
-
-/*
- * The interval as printed holds the true one: its ends are rounded outwards, and a half-width
- * counts from the share as printed. Where the longer side is over twice the shorter one, and that
- * can be seen, both ends are given. Decimal points stand below each other.
- */
-static void add_share(const struct render_fine *fine, const struct profile_fine *row)
-{
-	int decimals = share_decimals(row);
-	double unit = decimals == 1 ? 0.1 : 0.01, share = 100 * row->share,
-	       lo = 100 * row->share_lo;
-	double hi = 100 * row->share_hi, longer = fmax(hi - share, share - lo),
-	       shorter = fmin(hi - share, share - lo);
-	double printed = round(share / unit) * unit;
-	double half = round_up(fmax(hi - printed, printed - lo), unit);
-	const char *pad = decimals < fine->decimals ? " " : "";
-
-	if (isnan(share)) {
-		grid__cell(fine->grid, SHARE, "-");
-		return;
-	}
-	grid__cell(fine->grid, SHARE, "%.*f%s", decimals, share, pad);
-	if (isnan(lo) || isnan(hi))
-		grid__cell(fine->grid, BOUND, "-");
-	else if ((longer > 2 * shorter && longer - shorter > 2 * unit) ||
-		 half > printed + unit / 2 || printed + half > 100 + unit / 2)
-		grid__cell(fine->grid, BOUND, "%.*f..%.*f%s", decimals, round_down(lo, unit),
-			   decimals, round_up(hi, unit), pad);
-	else
-		grid__cell(fine->grid, BOUND, "%s%.*f%s", fine->page->unicode ? "\u00b1" : "+-",
-			   decimals, half, pad);
+	return (struct render_share){row->share, row->share_lo, row->share_hi};
 }
 
 static void add_note(struct grid *grid, uint32_t flags)
@@ -190,7 +147,8 @@ static void add_rows(struct render_fine *fine)
 
 	for (i = 0; i < fine->ranked; i++) {
 		add_row(fine, fine->rows[i]);
-		add_share(fine, fine->rows[i]);
+		render_share__set(fine->grid, SHARE, BOUND, share_of(fine->rows[i]), fine->decimals,
+				  fine->page->unicode);
 		if (fine->ranks[i].best == fine->ranks[i].worst)
 			grid__cell(fine->grid, RANK, "%zu", fine->ranks[i].best);
 		else
@@ -226,8 +184,8 @@ int render_fine__new(struct render_fine *fine, const struct profile *profile, st
 	if (ranks__compute(fine->rows, fine->ranked, fine->ranks))
 		goto free_fine;
 	for (i = 0; i < fine->ranked; i++)
-		if (share_decimals(fine->rows[i]) > fine->decimals)
-			fine->decimals = share_decimals(fine->rows[i]);
+		if (render_share__decimals(share_of(fine->rows[i])) > fine->decimals)
+			fine->decimals = render_share__decimals(share_of(fine->rows[i]));
 	add_rows(fine);
 	if (grid__fit(fine->grid, page->columns, label_columns_min(page)))
 		goto free_fine;
@@ -294,7 +252,7 @@ static void write_never_sampled(const struct render_fine *fine)
 		snprintf(head, sizeof(head),
 			 wide ? "never sampled (%zu), at most %.2f%% each:"
 			      : "never sampled (%zu), <= %.2f%%:",
-			 count, round_up(100 * most, 0.01));
+			 count, render_share__round_up(100 * most, 0.01));
 	else /* nothing is labelled, so no share has a limit */
 		snprintf(head, sizeof(head), "never sampled (%zu):", count);
 	left -= (size_t)snprintf(tail, sizeof(tail), " ... %zu more", count);
@@ -356,7 +314,7 @@ static void write_verdict(const struct render_fine *fine)
 
 		snprintf(advice, sizeof(advice),
 			 "; to part rows %zu and %zu, record about %.*f times as long", leading + 1,
-			 leading + 2, longer < 10, fmax(round_up(longer, step), 1.1));
+			 leading + 2, longer < 10, fmax(render_share__round_up(longer, step), 1.1));
 	}
 	if (leading)
 		page__write(fine->page, PAGE_BOLD, "verdict",
@@ -389,7 +347,7 @@ void render_fine__write_basis(const struct render_fine *fine)
 			    "every share is within %s%.*f percentage points, all rows at once, "
 			    "with 95%% confidence",
 			    fine->page->unicode ? "\u00b1" : "+-", unit < 0.1 ? 2 : 1,
-			    round_up(100 * totals->bound, unit));
+			    render_share__round_up(100 * totals->bound, unit));
 	write_verdict(fine);
 }
 

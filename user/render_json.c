@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "fields.h"
+#include "histogram.h"
 #include "render.h"
 #include "utf8.h"
 
@@ -51,11 +52,43 @@ static json_t *real_json(double value, enum field_kind kind)
 	return json_real(value > 0 ? value : 0);
 }
 
+static json_t *bucket_json(const struct profile_bucket *bucket)
+{
+	json_t *pair = json_array();
+
+	if (pair && (json_array_append_new(pair, json_integer(bucket->bucket)) ||
+		     json_array_append_new(pair, integer_json(bucket->count)))) {
+		json_decref(pair);
+		return NULL;
+	}
+	return pair;
+}
+
+static json_t *histogram_json(const struct profile_bucket *at, size_t count)
+{
+	json_t *histogram = json_object(), *counts = json_array();
+	int failed = 0;
+
+	for (size_t i = 0; i < count && counts; i++)
+		failed |= json_array_append_new(counts, bucket_json(&at[i]));
+	failed |= json_object_set_new(histogram, FIELDS_HISTOGRAM_LAYOUT,
+				      json_integer(HISTOGRAM_OCTAVE));
+	failed |= json_object_set_new(histogram, FIELDS_HISTOGRAM_COUNTS, counts);
+	if (failed) {
+		json_decref(histogram);
+		return NULL;
+	}
+	return histogram;
+}
+
 static json_t *field_json(const struct field *field, const void *at)
 {
 	switch (field->kind) {
 	case FIELD_U64:
+	case FIELD_LATER:
 		return integer_json(*(const uint64_t *)at);
+	case FIELD_MEASURED:
+		return *(const uint64_t *)at ? integer_json(*(const uint64_t *)at) : json_null();
 	case FIELD_INT:
 		return json_integer(*(const int *)at < 0 ? 0 : *(const int *)at);
 	case FIELD_UNSIGNED:
@@ -72,6 +105,9 @@ static json_t *field_json(const struct field *field, const void *at)
 		return *(char *const *)at ? string_json(*(char *const *)at) : json_null();
 	case FIELD_FLAGS:
 		return flags_json(*(const uint32_t *)at);
+	case FIELD_HISTOGRAM:
+		return histogram_json(*(struct profile_bucket *const *)at,
+				      *fields__histogram_count(at));
 	}
 	return NULL;
 }
@@ -148,8 +184,8 @@ static json_t *report_json(const struct profile *profile)
 	failed |= json_object_set_new(report, "totals", section_json(&fields_totals, profile));
 	failed |= json_object_set_new(report, "threads", array_json(&fields_threads, profile));
 	failed |= json_object_set_new(report, "fine", array_json(&fields_fine, profile));
-	failed |= json_object_set_new(report, "coarse", json_array());
-	failed |= json_object_set_new(report, "pairs", json_array());
+	failed |= json_object_set_new(report, "coarse", array_json(&fields_coarse, profile));
+	failed |= json_object_set_new(report, "pairs", array_json(&fields_pairs, profile));
 	failed |= json_object_set_new(report, "warnings", array_json(&fields_warnings, profile));
 	if (failed) {
 		json_decref(report);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The report for people: head, table of labels, what the table rests on, threads, warnings, legend.
- * docs/output.md explains it. */
+/* The report for people: head, table of labels, what the table rests on, coarse labels, threads,
+ * warnings, legend. docs/output.md explains it. */
 #include <errno.h>
 #include <langinfo.h>
 #include <math.h>
@@ -10,6 +10,7 @@
 
 #include "page.h"
 #include "render.h"
+#include "render_coarse.h"
 #include "render_fine.h"
 #include "render_threads.h"
 #include "units.h"
@@ -19,16 +20,6 @@
 #define CODES_SHOWN   32
 #define SHOWN_OF_CODE 4
 #define PATH_COLUMNS  48
-
-/* A share of one as a percentage with one decimal, cut rather than rounded: only all is 100. */
-static const char *percent(char buffer[UNITS_SIZE], double fraction)
-{
-	if (isnan(fraction))
-		return strcpy(buffer, "n/a");
-	/* the small term is for products such as 0.57 x 1000 = 569.9999 */
-	snprintf(buffer, UNITS_SIZE, "%.1f%%", floor(fraction * 1000 + 1e-7) / 10);
-	return buffer;
-}
 
 static const char *ending(const char *ended_by)
 {
@@ -146,7 +137,8 @@ static void write_coverage(struct page *page, const struct profile_totals *total
 	page__write(page, PAGE_BOLD, "coverage",
 		    "%s of thread-time and %s of running time is labelled, idle aside; %s in no "
 		    "label, %s in idle labels",
-		    percent(all, totals->coverage), percent(running, totals->coverage_running),
+		    units__part(all, totals->coverage),
+		    units__part(running, totals->coverage_running),
 		    units__time(unlabelled, (double)totals->unlabelled_ns),
 		    units__time(idle, (double)totals->idle_ns));
 }
@@ -294,16 +286,23 @@ static void write_warnings(struct page *page, const struct profile *profile)
 static void write_page(struct page *page, const struct profile *profile)
 {
 	struct render_fine fine;
+	struct render_coarse coarse;
 
 	page->error = render_fine__new(&fine, profile, page);
 	if (page->error)
 		return;
+	page->error = render_coarse__new(&coarse, profile, page);
+	if (page->error) {
+		render_fine__free(&fine);
+		return;
+	}
 	write_recorded(page, profile);
 	write_host(page, profile);
 	fputc('\n', page->out);
 	render_fine__write_table(&fine);
 	fputc('\n', page->out);
 	render_fine__write_basis(&fine);
+	render_coarse__write(&coarse);
 	write_coverage(page, &profile->totals);
 	write_states(page, &profile->totals);
 	write_losses(page, &profile->losses);
@@ -311,6 +310,8 @@ static void write_page(struct page *page, const struct profile *profile)
 	render_threads__write(page, profile);
 	write_warnings(page, profile);
 	render_fine__write_legend(&fine);
+	render_coarse__write_legend(&coarse);
+	render_coarse__free(&coarse);
 	render_fine__free(&fine);
 }
 

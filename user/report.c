@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "fields.h"
+#include "histogram.h"
 #include "utf8.h"
 
 /* Ten times what 4,000 threads and 1,000 labels need. */
@@ -103,18 +104,77 @@ static int read_flags(const struct place *place, const struct field *field, cons
 	return 0;
 }
 
+/* 0 where it is absent. */
+static int read_measured(const struct place *place, const struct field *field, const json_t *value,
+			 uint64_t *integer)
+{
+	return value ? read_integer(place, field, value, INT64_MAX, integer) : 0;
+}
+
+static int read_bucket(const json_t *value, struct profile_bucket *bucket)
+{
+	const json_t *index = json_array_get(value, 0), *count = json_array_get(value, 1);
+
+	if (json_array_size(value) != 2 || !json_is_integer(index) || !json_is_integer(count) ||
+	    json_integer_value(index) < 0 || json_integer_value(index) >= HISTOGRAM_BUCKETS ||
+	    json_integer_value(count) <= 0)
+		return -EINVAL;
+	bucket->bucket = (uint32_t)json_integer_value(index);
+	bucket->count = (uint64_t)json_integer_value(count);
+	return 0;
+}
+
+static int read_histogram(const struct place *place, const struct field *field, const json_t *value,
+			  struct profile_bucket **at, size_t *count)
+{
+	const json_t *layout = json_object_get(value, FIELDS_HISTOGRAM_LAYOUT);
+	const json_t *counts = json_object_get(value, FIELDS_HISTOGRAM_COUNTS), *bucket;
+	size_t i;
+
+	if (!json_is_array(counts))
+		return complain(place, field->name, "is not an object with an array of counts");
+	if (!json_is_integer(layout) || json_integer_value(layout) != HISTOGRAM_OCTAVE)
+		return complain(place, field->name, "has not %u buckets per octave",
+				HISTOGRAM_OCTAVE);
+	if (json_array_size(counts) == 0)
+		return 0;
+	*at = calloc(json_array_size(counts), sizeof(**at));
+	if (!*at)
+		return -ENOMEM;
+	*count = json_array_size(counts);
+	json_array_foreach(counts, i, bucket)
+	{
+		if (read_bucket(bucket, *at + i))
+			return complain(place, field->name,
+					"holds what is not [bucket 0..%u, count from 1 on]",
+					HISTOGRAM_BUCKETS - 1);
+	}
+	if (!histogram__valid(*at, *count))
+		return complain(place, field->name, "is not sorted by bucket");
+	return 0;
+}
+
+/* Whether a report without it can be read. */
+static bool may_be_absent(enum field_kind kind)
+{
+	return kind == FIELD_SHARE || kind == FIELD_REAL || kind == FIELD_ROUNDED ||
+	       kind == FIELD_OPTIONAL_STRING || kind == FIELD_LATER || kind == FIELD_MEASURED;
+}
+
 static int read_field(const struct place *place, const struct field *field, const json_t *value,
 		      void *at)
 {
 	uint64_t integer = 0;
 	int error = 0;
 
-	if (!value && field->kind != FIELD_SHARE && field->kind != FIELD_REAL &&
-	    field->kind != FIELD_ROUNDED && field->kind != FIELD_OPTIONAL_STRING)
+	if (!value && !may_be_absent(field->kind))
 		return complain(place, field->name, "is missing");
 	switch (field->kind) {
 	case FIELD_U64:
 		return read_integer(place, field, value, INT64_MAX, at);
+	case FIELD_LATER:
+	case FIELD_MEASURED:
+		return read_measured(place, field, value, at);
 	case FIELD_INT:
 		error = read_integer(place, field, value, INT_MAX, &integer);
 		if (!error)
@@ -139,6 +199,8 @@ static int read_field(const struct place *place, const struct field *field, cons
 		return read_string(place, field, value, at);
 	case FIELD_FLAGS:
 		return read_flags(place, field, value, at);
+	case FIELD_HISTOGRAM:
+		return read_histogram(place, field, value, at, fields__histogram_count(at));
 	}
 	return -EINVAL;
 }
@@ -241,6 +303,85 @@ static int check_intervals(const struct profile *profile, char *error)
 	return 0;
 }
 
+/* Percentiles that are there do not decrease, and the rows are in order. */
+static int check_coarse(const struct profile *profile, char *error)
+{
+	struct place place = {"coarse", -1, error};
+	uint64_t above = UINT64_MAX;
+
+	for (size_t i = 0; i < profile->coarse_count; i++) {
+		const struct profile_coarse *row = &profile->coarse[i];
+		const uint64_t durations[] = {row->p50_ns, row->p90_ns, row->p99_ns, row->max_ns};
+		uint64_t least = 0;
+
+		place.row = (ssize_t)i;
+		if (row->thread_time_ns > above)
+			return complain(&place, "thread_time_ns",
+					"is greater than the row's above");
+		above = row->thread_time_ns;
+		for (size_t k = 0; k < sizeof(durations) / sizeof(durations[0]); k++) {
+			if (durations[k] && durations[k] < least)
+				return complain(&place, "p50_ns", "to max_ns are not in order");
+			least = durations[k] ? durations[k] : least;
+		}
+	}
+	return 0;
+}
+
+static int compare_strings(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Names of the fine labels, sorted; the caller frees them. NULL: out of memory. */
+static const char **fine_names(const struct profile *profile)
+{
+	const char **names = calloc(profile->fine_count + 1, sizeof(*names));
+
+	if (!names)
+		return NULL;
+	for (size_t i = 0; i < profile->fine_count; i++)
+		names[i] = profile->fine[i].label;
+	qsort(names, profile->fine_count, sizeof(*names), compare_strings);
+	return names;
+}
+
+static int check_pair(const struct place *place, const struct profile_pair *row,
+		      const char *const *names, size_t name_count)
+{
+	if (row->fine && !bsearch(&row->fine, names, name_count, sizeof(*names), compare_strings))
+		return complain(place, "fine", "is not the label of a row of fine");
+	if (row->part_lo > row->part || row->part > row->part_hi || row->part_lo > row->part_hi)
+		return complain(place, "part", "is not within part_lo..part_hi");
+	return 0;
+}
+
+/* In the order of coarse, and by thread-time for each of its rows. */
+static int check_pairs(const struct profile *profile, char *error)
+{
+	struct place place = {"pairs", -1, error};
+	const char **names = fine_names(profile);
+	size_t coarse = 0;
+	int failure = names ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < profile->pair_count && !failure; i++) {
+		const struct profile_pair *row = &profile->pairs[i];
+
+		place.row = (ssize_t)i;
+		coarse += i > 0 && row->thread_time_ns > row[-1].thread_time_ns;
+		while (coarse < profile->coarse_count &&
+		       strcmp(profile->coarse[coarse].label, row->coarse) != 0)
+			coarse++;
+		failure = coarse == profile->coarse_count
+				  ? complain(&place, "coarse",
+					     "is not the label of a row of coarse, or not in its "
+					     "order")
+				  : check_pair(&place, row, names, profile->fine_count);
+	}
+	free(names);
+	return failure;
+}
+
 static int check_schema(const json_t *report, char *error)
 {
 	const struct place place = {"", -1, error};
@@ -269,10 +410,8 @@ static int read_report(const json_t *report, struct profile *profile, char *erro
 		&fields_tool, &fields_host, &fields_session, &fields_overhead, &fields_totals,
 	};
 	static const struct fields_array *const arrays[] = {
-		&fields_target,
-		&fields_threads,
-		&fields_fine,
-		&fields_warnings,
+		&fields_target, &fields_threads, &fields_fine,
+		&fields_coarse, &fields_pairs,	 &fields_warnings,
 	};
 	int failure = check_schema(report, error);
 	size_t i;
@@ -283,7 +422,11 @@ static int read_report(const json_t *report, struct profile *profile, char *erro
 		failure = read_losses(report, &profile->losses, error);
 	for (i = 0; i < sizeof(arrays) / sizeof(arrays[0]) && !failure; i++)
 		failure = read_array(report, arrays[i], profile, error);
-	return failure ? failure : check_intervals(profile, error);
+	if (!failure)
+		failure = check_intervals(profile, error);
+	if (!failure)
+		failure = check_coarse(profile, error);
+	return failure ? failure : check_pairs(profile, error);
 }
 
 /* The parser quotes the input, which may hold what a terminal would obey. */

@@ -86,3 +86,12 @@ const char *units__percent(char buffer[UNITS_SIZE], uint64_t part, uint64_t whol
 	snprintf(buffer, UNITS_SIZE, percent < 1e6 ? "%.0f" : "%.1e", percent);
 	return buffer;
 }
+
+const char *units__part(char buffer[UNITS_SIZE], double part)
+{
+	if (isnan(part))
+		return strcpy(buffer, "n/a");
+	/* the small term is for products such as 0.57 x 1000 = 569.9999 */
+	snprintf(buffer, UNITS_SIZE, "%.1f%%", floor(part * 1000 + 1e-7) / 10);
+	return buffer;
+}

@@ -27,4 +27,8 @@ const char *units__real(char buffer[UNITS_SIZE], double value);
  * 0. */
 const char *units__percent(char buffer[UNITS_SIZE], uint64_t part, uint64_t whole);
 
+/* A part of one as a percentage with one decimal, cut rather than rounded: "99.9%", and only all is
+ * "100.0%"; "n/a" for NaN. */
+const char *units__part(char buffer[UNITS_SIZE], double part);
+
 #endif

@@ -104,6 +104,8 @@ START_TEST(json_and_csv_are_as_they_were)
 {
 	assert_golden(samples[_i], &render_json, 0, ".json");
 	assert_golden("nasty", &render_csv, 0, ".csv");
+	assert_golden("nasty", &render_csv_coarse, 0, ".coarse.csv");
+	assert_golden("nasty", &render_csv_pairs, 0, ".pairs.csv");
 }
 END_TEST
 
@@ -200,6 +202,60 @@ START_TEST(json_saturates_and_leaves_out_what_has_no_value)
 }
 END_TEST
 
+/* 0 stands for durations that there are none of, and NaN for ratios of nothing. */
+START_TEST(json_of_a_coarse_label_leaves_out_what_has_no_value)
+{
+	struct profile *profile = profile__new(), *again = NULL;
+	char *first, *second, error[REPORT_ERROR_SIZE];
+	json_t *report, *coarse, *pair;
+
+	profile->coarse = calloc(1, sizeof(*profile->coarse));
+	profile->coarse_count = 1;
+	profile->coarse[0] = (struct profile_coarse){.label = strdup("a"),
+						     .executions = UINT64_MAX,
+						     .max_ns = UINT64_MAX,
+						     .inside = NAN,
+						     .working = INFINITY,
+						     .busy_per_exec_ns = NAN,
+						     .flags = PROFILE_FLAG_OPEN};
+	profile->coarse[0].histogram = calloc(2, sizeof(struct profile_bucket));
+	profile->coarse[0].histogram[0] = (struct profile_bucket){7, 1};
+	profile->coarse[0].histogram[1] = (struct profile_bucket){56319, UINT64_MAX};
+	profile->coarse[0].histogram_count = 2;
+	profile->pairs = calloc(1, sizeof(*profile->pairs));
+	profile->pair_count = 1;
+	profile->pairs[0] = (struct profile_pair){
+		.coarse = strdup("a"), .part = NAN, .part_lo = NAN, .part_hi = NAN};
+	report = json_of(profile);
+	coarse = json_array_get(json_object_get(report, "coarse"), 0);
+	pair = json_array_get(json_object_get(report, "pairs"), 0);
+	ck_assert_int_eq(json_integer_value(json_object_get(coarse, "executions")), INT64_MAX);
+	ck_assert_int_eq(json_integer_value(json_object_get(coarse, "max_ns")), INT64_MAX);
+	ck_assert_ptr_null(json_object_get(coarse, "mean_ns"));
+	ck_assert_ptr_null(json_object_get(coarse, "p50_ns"));
+	ck_assert_ptr_null(json_object_get(coarse, "inside"));
+	ck_assert_ptr_null(json_object_get(coarse, "working"));
+	ck_assert_ptr_null(json_object_get(coarse, "busy_per_exec_ns"));
+	ck_assert_ptr_null(json_object_get(pair, "fine"));
+	ck_assert_ptr_null(json_object_get(pair, "part"));
+	json_decref(report);
+	first = render(&render_json, profile, 0, false);
+	ck_assert_int_eq(report__parse(first, strlen(first), &again, error), 0);
+	ck_assert_uint_eq(again->coarse[0].histogram_count, 2);
+	ck_assert_uint_eq(again->coarse[0].histogram[1].bucket, 56319);
+	ck_assert_uint_eq(again->coarse[0].histogram[1].count, INT64_MAX);
+	ck_assert_uint_eq(again->coarse[0].flags, PROFILE_FLAG_OPEN);
+	ck_assert_ptr_null(again->pairs[0].fine);
+	ck_assert(isnan(again->pairs[0].part_hi) && isnan(again->coarse[0].inside));
+	second = render(&render_json, again, 0, false);
+	ck_assert_str_eq(first, second);
+	free(first);
+	free(second);
+	profile__free(profile);
+	profile__free(again);
+}
+END_TEST
+
 START_TEST(a_name_that_is_not_utf8_is_escaped_once)
 {
 	struct profile *profile = profile__new(), *again = NULL;
@@ -282,8 +338,8 @@ END_TEST
 
 START_TEST(a_stream_that_fails_is_reported)
 {
-	static const struct render_format *const formats[] = {&render_text, &render_json,
-							      &render_csv};
+	static const struct render_format *const formats[] = {
+		&render_text, &render_json, &render_csv, &render_csv_coarse, &render_csv_pairs};
 	struct render_options options = {0};
 	struct profile *profile = read_sample("server");
 	FILE *out = fopen("/dev/full", "w");
@@ -301,6 +357,8 @@ START_TEST(formats_are_found_by_name)
 	ck_assert_ptr_eq(render__find("text"), &render_text);
 	ck_assert_ptr_eq(render__find("json"), &render_json);
 	ck_assert_ptr_eq(render__find("csv"), &render_csv);
+	ck_assert_ptr_eq(render__find("csv-coarse"), &render_csv_coarse);
+	ck_assert_ptr_eq(render__find("csv-pairs"), &render_csv_pairs);
 	ck_assert_ptr_null(render__find(""));
 	ck_assert_ptr_null(render__find("TEXT"));
 }
@@ -360,6 +418,18 @@ START_TEST(times_have_three_digits)
 	char buffer[UNITS_SIZE];
 
 	ck_assert_str_eq(units__time(buffer, times[_i].ns), times[_i].text);
+}
+END_TEST
+
+START_TEST(parts_are_cut_so_that_only_all_is_100_percent)
+{
+	char buffer[UNITS_SIZE];
+
+	ck_assert_str_eq(units__part(buffer, 0), "0.0%");
+	ck_assert_str_eq(units__part(buffer, 0.57), "57.0%");
+	ck_assert_str_eq(units__part(buffer, 0.99999), "99.9%");
+	ck_assert_str_eq(units__part(buffer, 1), "100.0%");
+	ck_assert_str_eq(units__part(buffer, NAN), "n/a");
 }
 END_TEST
 
@@ -555,12 +625,14 @@ Suite *render_suite(void)
 	tcase_add_loop_test(cases, no_line_is_wider_than_the_terminal, 38, 101);
 	tcase_add_test(cases, no_name_reaches_the_terminal_as_a_command);
 	tcase_add_test(cases, json_saturates_and_leaves_out_what_has_no_value);
+	tcase_add_test(cases, json_of_a_coarse_label_leaves_out_what_has_no_value);
 	tcase_add_test(cases, a_name_that_is_not_utf8_is_escaped_once);
 	tcase_add_test(cases, numbers_do_not_follow_the_locale);
-	tcase_add_loop_test(cases, a_stream_that_fails_is_reported, 0, 3);
+	tcase_add_loop_test(cases, a_stream_that_fails_is_reported, 0, 5);
 	tcase_add_test(cases, formats_are_found_by_name);
 	tcase_add_loop_test(cases, a_stream_that_is_no_terminal_has_no_colour, 0, 7);
 	tcase_add_loop_test(cases, times_have_three_digits, 0, 16);
+	tcase_add_test(cases, parts_are_cut_so_that_only_all_is_100_percent);
 	tcase_add_loop_test(cases, counts_are_short_or_grouped, 0, 9);
 	tcase_add_loop_test(cases, percentages_keep_none_and_all_for_none_and_all, 0, 10);
 	tcase_add_loop_test(cases, names_are_cut_in_the_middle_and_whole_characters, 0, 10);
