@@ -30,9 +30,9 @@ reads_standard_input() {
 }
 
 csv_has_a_row_per_label_and_runs_no_formula() {
-	run "$TICKSNICK" report -f csv "$DATA/nasty.json"
+	run "$TICKSNICK" report -f "$1" "$DATA/nasty.json"
 	assert_exit 0
-	assert_same "$DATA/nasty.csv" "$OUT"
+	assert_same "$DATA/$2" "$OUT"
 	! grep -qE '^[=+@-]' "$OUT" || fail "a cell begins like a formula"
 }
 
@@ -186,7 +186,9 @@ for sample in server nasty empty; do
 done
 test_case shows_ascii_in_the_c_locale
 test_case reads_standard_input
-test_case csv_has_a_row_per_label_and_runs_no_formula
+test_case csv_has_a_row_per_label_and_runs_no_formula csv nasty.csv
+test_case csv_has_a_row_per_label_and_runs_no_formula csv-coarse nasty.coarse.csv
+test_case csv_has_a_row_per_label_and_runs_no_formula csv-pairs nasty.pairs.csv
 test_case works_by_its_linked_name
 test_case refuses_wrong_arguments
 test_case refuses_wrong_arguments -f xml "$DATA/server.json"

@@ -98,6 +98,10 @@ test_case the_schema_refuses_what_is_wrong 's|"calls": 3,|"calls": -3,|'
 test_case the_schema_refuses_what_is_wrong 's|"hits": 29614|"hits": 1.5|'
 test_case the_schema_refuses_what_is_wrong 's|"share": 0.3112|"share": 31.12|'
 test_case the_schema_refuses_what_is_wrong 's|"label": "parseRecord"|"name": "parseRecord"|'
+test_case the_schema_refuses_what_is_wrong 's|"executions": 4,|"executions": -4,|'
+test_case the_schema_refuses_what_is_wrong 's|"p50_ns": 402,|"p50_ns": 0,|'
+test_case the_schema_refuses_what_is_wrong 's|"buckets_per_octave": 1024,|"buckets_per_octave": 64,|'
+test_case the_schema_refuses_what_is_wrong 's|"coarse": "checkpoint",|"label": "checkpoint",|'
 test_case the_schema_is_in_the_documentation
 test_case each_loss_counter_is_explained
 test_case each_warning_is_explained

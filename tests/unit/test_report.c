@@ -153,6 +153,7 @@ static const struct {
 	 "pairs[0].fine is not the label of a row of fine"},
 	{"pairs", 0, "thread_time_ns", "1", -EINVAL, "pairs[1].coarse"},
 	{"pairs", 0, "part", "0.9", -EINVAL, "pairs[0].part is not within part_lo..part_hi"},
+	{"pairs", 0, "part", "0.1", -EINVAL, "pairs[0].part is not within part_lo..part_hi"},
 	{"pairs", 0, "part_lo", "1.1", -EINVAL, "pairs[0].part_lo is not a number in 0..1"},
 	{"pairs", 0, "part", NULL, 0, ""},
 	{"warnings", 0, "label", NULL, 0, ""},

@@ -74,10 +74,11 @@ START_TEST(pairs_split_a_label_by_hits_and_measured_waits)
 		cell(NULL, "poll", OWN, 50),	    cell("request", "parse", STALE, 80),
 		cell("request", "poll", STALE, 20),
 	};
-	const struct spans_label labels[] = {label("request", 10, 5 * SECOND)};
+	struct spans_label labels[] = {label("request", 6, 5 * SECOND)};
 	const struct profile_coarse *row;
 	const struct profile_pair *parse;
 
+	labels[0].open_last = 4; /* begun just now: no span, but executions that ran */
 	cells[3].runnable_ns = SECOND / 2;
 	cells[3].blocked_ns = SECOND;
 	cells[3].io_ns = SECOND / 2;
@@ -387,6 +388,20 @@ START_TEST(what_does_not_fit_saturates)
 }
 END_TEST
 
+/* More hits further out than there are at all: nonsense, but no wrapped number. */
+START_TEST(outer_hits_of_nothing_saturate)
+{
+	struct spans_cell cells[] = {cell(NULL, NULL, OWN, 1), cell("a", "x", OUTER, 1),
+				     cell("a", "y", OUTER, 1)};
+
+	cells[1].weight_ns = UINT64_MAX;
+	cells[2].weight_ns = 1; /* 2^64 together */
+	ck_assert_int_eq(compute_spans(NULL, 0, cells, 3, SECOND), 0);
+	ck_assert_uint_eq(coarse("a")->running_ns, UINT64_MAX);
+	ck_assert_uint_eq(pair("a", "x")->running_ns + pair("a", "y")->running_ns, UINT64_MAX);
+}
+END_TEST
+
 static const struct {
 	uint64_t stale_hits, hits;
 	bool violates;
@@ -562,6 +577,7 @@ Suite *spans_suite(void)
 	tcase_add_test(cases, processes_with_the_same_label_are_one_row);
 	tcase_add_test(cases, nothing_makes_nothing);
 	tcase_add_test(cases, what_does_not_fit_saturates);
+	tcase_add_test(cases, outer_hits_of_nothing_saturate);
 	tcase_add_loop_test(cases, stale_work_violates_above_20_hits_and_one_percent, 0,
 			    COUNT(violations));
 	tcase_add_loop_test(cases, stale_work_is_told_of_the_labels_that_have_it, 0, 8);
