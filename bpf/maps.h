@@ -114,10 +114,10 @@ static __always_inline struct tsn_target *target_find(__u32 tgid, __u32 *index)
 
 static const struct tsn_cell cell_zero;
 
-/* The cell of (target, fine, coarse), made on first use; NULL: the table is full. */
-static __always_inline struct tsn_cell *cell_get(__u32 target, __u32 fine, __u32 coarse)
+/* The cell of (target, fine, coarse, role), made on first use; NULL: the table is full. */
+static __always_inline struct tsn_cell *cell_get(__u32 target, __u32 fine, __u32 coarse, __u32 role)
 {
-	struct tsn_cell_key key = {.target = target, .fine = fine, .coarse = coarse};
+	struct tsn_cell_key key = {.target = target, .fine = fine, .coarse = coarse, .role = role};
 	struct tsn_cell *cell = bpf_map_lookup_elem(&cells, &key);
 
 	if (cell)

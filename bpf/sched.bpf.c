@@ -47,6 +47,10 @@ static __always_inline void switch_out(struct task_struct *prev, struct tsn_targ
 	}
 	thread->fine = head.fine;
 	thread->coarse = head.coarse;
+	thread->chain.role = TSN_CELL_OWN;
+	thread->chain.count = 0;
+	if (head.coarse)
+		context_read(index, head.context, head.coarse, &thread->chain);
 
 	state = kernel__task_state(prev);
 	if (preempt || !(state & ~TASK_NOLOAD) || (state & TASK_WAKING))
@@ -285,7 +289,9 @@ int BPF_PROG(on_exit_calls, struct task_struct *task, bool group_dead)
 	if (!group_dead)
 		return 0;
 	if (!calls_add(target->retired, index, labels) ||
-	    bpf_probe_read_user(folds, sizeof(folds), (void *)target->folds) ||
+	    bpf_probe_read_user(
+		    folds, sizeof(folds),
+		    (void *)(target->process + offsetof(struct tsn_process, folds_begun))) ||
 	    folds[0] != folds[1])
 		target->calls_final = 2;
 	if (!target->calls_final)

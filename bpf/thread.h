@@ -8,7 +8,7 @@
 #ifndef TICKSNICK_BPF_THREAD_H
 #define TICKSNICK_BPF_THREAD_H
 
-#include "slot_read.h"
+#include "context_read.h"
 
 /* The part of [start, end] that lies in the session, ns. */
 static __always_inline __u64 thread_span(__u64 start, __u64 end)
@@ -76,12 +76,79 @@ static __always_inline void presence_leave(struct tsn_thread *thread, __u64 now)
 
 /* ---- charging ---- */
 
-/* Waiting of [start, end] to the label of the latest switch-out. */
+/* What one tick or one wait adds to a cell. */
+struct charge {
+	__u64 hits_user;
+	__u64 hits_kernel;
+	__u64 weight_user_ns;
+	__u64 weight_kernel_ns;
+	__u64 runnable_ns;
+	__u64 blocked_ns;
+	__u64 io_ns;
+};
+
+static __always_inline void charge_add(struct tsn_cell *cell, const struct charge *charge)
+{
+	if (charge->hits_user) {
+		__sync_fetch_and_add(&cell->hits_user, charge->hits_user);
+		__sync_fetch_and_add(&cell->weight_user_ns, charge->weight_user_ns);
+	}
+	if (charge->hits_kernel) {
+		__sync_fetch_and_add(&cell->hits_kernel, charge->hits_kernel);
+		__sync_fetch_and_add(&cell->weight_kernel_ns, charge->weight_kernel_ns);
+	}
+	if (charge->runnable_ns)
+		__sync_fetch_and_add(&cell->runnable_ns, charge->runnable_ns);
+	if (charge->blocked_ns)
+		__sync_fetch_and_add(&cell->blocked_ns, charge->blocked_ns);
+	if (charge->io_ns)
+		__sync_fetch_and_add(&cell->io_ns, charge->io_ns);
+}
+
+/* To the cells of the outer coarse labels. Global, so that the verifier looks at it once. */
+__weak __noinline int charge_outer(__u32 target, __u32 fine, const struct tsn_chain *chain,
+				   const struct charge *charge)
+{
+	struct tsn_cell *cell;
+	__u32 i;
+
+	if (!chain || !charge)
+		return 0;
+	for (i = 0; i < TSN_CHAIN_MAX && i < chain->count; i++) {
+		cell = cell_get(target, fine, chain->outer[i], TSN_CELL_OUTER);
+		if (cell)
+			charge_add(cell, charge);
+		else
+			count(TSN_COUNT_TABLE_FULL_OUTER);
+	}
+	return 0;
+}
+
+/* To the cell of (fine, coarse), which is returned (NULL: the table is full), and along the chain.
+ */
+static __always_inline struct tsn_cell *charge_all(__u32 target, __u32 fine, __u32 coarse,
+						   const struct tsn_chain *chain,
+						   const struct charge *charge)
+{
+	struct tsn_cell *cell = cell_get(target, fine, coarse, chain->role);
+
+	if (cell)
+		charge_add(cell, charge);
+	if (chain->count) {
+		/* A copy, so that without a chain nothing need be in memory. */
+		struct charge passed = *charge;
+
+		charge_outer(target, fine, chain, &passed);
+	}
+	return cell;
+}
+
+/* Waiting of [start, end] to the labels of the latest switch-out. */
 static __always_inline void charge_wait(struct tsn_thread *thread, __u64 start, __u64 end)
 {
 	__u64 total = thread_span(start, end);
 	__u64 first, woken = thread->woken;
-	struct tsn_cell *cell;
+	struct charge charge = {};
 
 	if (!total)
 		return;
@@ -93,26 +160,21 @@ static __always_inline void charge_wait(struct tsn_thread *thread, __u64 start, 
 	if (first > total)
 		first = total;
 
-	thread->runnable_ns += total - first;
+	charge.runnable_ns = total - first;
 	if (thread->wait == TSN_WAIT_IO)
-		thread->io_ns += first;
+		charge.io_ns = first;
 	else
-		thread->blocked_ns += first;
+		charge.blocked_ns = first;
+	thread->runnable_ns += charge.runnable_ns;
+	thread->blocked_ns += charge.blocked_ns;
+	thread->io_ns += charge.io_ns;
 
 	if (thread->unknown)
 		count_add(TSN_COUNT_LOST_WAIT_NS, total);
-	cell = cell_get(thread->target, thread->fine, thread->coarse);
-	if (!cell) {
+	if (!charge_all(thread->target, thread->fine, thread->coarse, &thread->chain, &charge)) {
 		count(TSN_COUNT_TABLE_FULL_SWITCH);
 		count_add(TSN_COUNT_LOST_WAIT_NS, total);
-		return;
 	}
-	if (total - first)
-		__sync_fetch_and_add(&cell->runnable_ns, total - first);
-	if (first && thread->wait == TSN_WAIT_IO)
-		__sync_fetch_and_add(&cell->io_ns, first);
-	else if (first)
-		__sync_fetch_and_add(&cell->blocked_ns, first);
 }
 
 /* ---- records ---- */

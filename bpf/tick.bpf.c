@@ -183,6 +183,8 @@ static __always_inline void tick_target(struct bpf_perf_event_data *ctx, struct 
 	__u64 period = cpu->period_ns, weight = period >> 10;
 	struct tsn_thread *thread = thread_at_tick(task, index, now);
 	bool kernel = (__s64)PT_REGS_IP(&ctx->regs) < 0;
+	struct charge charge = {};
+	struct tsn_chain chain = {};
 	struct slot_head head;
 	struct tsn_cell *cell;
 
@@ -200,17 +202,24 @@ static __always_inline void tick_target(struct bpf_perf_event_data *ctx, struct 
 	default:
 		break;
 	}
+	if (head.coarse)
+		context_read(index, head.context, head.coarse, &chain);
 	cpu_occupy(cpu, task, thread);
 	thread->hits++;
 	__sync_fetch_and_add(&target->weight_square_sum, weight * weight);
 
-	cell = cell_get(index, head.fine, head.coarse);
+	if (kernel) {
+		charge.hits_kernel = 1;
+		charge.weight_kernel_ns = period;
+	} else {
+		charge.hits_user = 1;
+		charge.weight_user_ns = period;
+	}
+	cell = charge_all(index, head.fine, head.coarse, &chain, &charge);
 	if (!cell) {
 		count(TSN_COUNT_TABLE_FULL_TICK);
 		return;
 	}
-	__sync_fetch_and_add(kernel ? &cell->hits_kernel : &cell->hits_user, 1);
-	__sync_fetch_and_add(kernel ? &cell->weight_kernel_ns : &cell->weight_user_ns, period);
 	if (!head.fine) {
 		thread->tick_fine = 0;
 		return;

@@ -60,7 +60,8 @@ static size_t threads_look(const struct engine *engine, const struct target *tar
 
 /* The labels of those that sleep. A thread that wakes meanwhile is met by a hook, and then its
  * entry here is void. */
-static void labels_look(const struct target *target, struct tsn_thread *threads, size_t count)
+static void labels_look(struct engine *engine, const struct target *target,
+			struct tsn_thread *threads, size_t count)
 {
 	struct tsn_slot *heads;
 	size_t used, i;
@@ -79,6 +80,9 @@ static void labels_look(const struct target *target, struct tsn_thread *threads,
 			continue;
 		thread->fine = heads[i].fine;
 		thread->coarse = heads[i].coarse;
+		if (table__read_chain(&target->table, &target->remote, &heads[i], &thread->chain))
+			__atomic_fetch_add(&engine->control->counters[TSN_COUNT_CONTEXT_UNREADABLE],
+					   1, __ATOMIC_RELAXED);
 	}
 	free(heads);
 }
@@ -116,7 +120,7 @@ int census__take(struct engine *engine, const struct target *target, uint32_t in
 		return -ENOMEM;
 	}
 	n = threads_look(engine, target, index, tids, count, threads);
-	labels_look(target, threads, n);
+	labels_look(engine, target, threads, n);
 	for (i = 0; i < n; i++)
 		thread_enrol(engine, &threads[i]);
 	free(threads);

@@ -102,7 +102,8 @@ static int labels_from_cells(struct labels *labels, const struct session *sessio
 		const struct tsn_cell *cell = &session->snapshot.cells[i].cell;
 		struct model_label *label;
 
-		if (key->target >= session->member_count || key->fine >= TSN_LABELS_MAX)
+		if (key->target >= session->member_count || key->fine >= TSN_LABELS_MAX ||
+		    key->role == TSN_CELL_OUTER)
 			continue;
 		label = label_of(labels, session, key->target, key->fine);
 		if (!label)

@@ -165,7 +165,10 @@ static void member_publish(struct session *session, struct session_member *membe
 	shared->slots = process->slots;
 	shared->slots_end = process->slots + (uint64_t)process->slots_max * TSN_SLOT_STRIDE;
 	shared->retired = process->retired;
-	shared->folds = member->target->table.address + offsetof(struct tsn_process, folds_begun);
+	shared->process = member->target->table.address;
+	shared->contexts = process->contexts;
+	shared->contexts_end =
+		process->contexts + process->contexts_max * sizeof(struct tsn_context);
 	shared->labels_count = labels < TSN_LABELS_MAX ? labels : TSN_LABELS_MAX;
 	__atomic_store_n(&shared->ready, 1, __ATOMIC_SEQ_CST);
 	member->published = true;
@@ -324,7 +327,9 @@ static int window_row(struct session *session, const struct tsn_cell_key *key)
 {
 	int32_t *row;
 
-	if (key->target >= TSN_TARGETS_MAX || key->fine >= TSN_LABELS_MAX)
+	/* What is on an outer account is on another one already. */
+	if (key->target >= TSN_TARGETS_MAX || key->fine >= TSN_LABELS_MAX ||
+	    key->role == TSN_CELL_OUTER)
 		return -1;
 	if (!key->fine)
 		return 0;

@@ -115,15 +115,31 @@ static uint64_t span(uint64_t start, uint64_t end, uint64_t session_start)
 	return end > start ? end - start : 0;
 }
 
-/* Splits the wait of [since, end] at the wakeup, as the hooks do. */
-static int wait_close(struct snapshot *snapshot, struct tsn_thread *thread, uint64_t end,
-		      uint64_t start_ns, uint64_t *lost_wait_ns)
+/* As charge_all() in bpf/thread.h. 0 or -ENOMEM. */
+static int wait_charge(struct snapshot *snapshot, const struct tsn_thread *thread,
+		       const struct tsn_cell *part)
 {
 	struct tsn_cell_key key = {
 		.target = thread->target,
 		.fine = thread->fine,
 		.coarse = thread->coarse,
+		.role = thread->chain.role,
 	};
+	int err = cell_add(snapshot, &key, part);
+	uint32_t i;
+
+	key.role = TSN_CELL_OUTER;
+	for (i = 0; i < TSN_CHAIN_MAX && i < thread->chain.count && !err; i++) {
+		key.coarse = thread->chain.outer[i];
+		err = cell_add(snapshot, &key, part);
+	}
+	return err;
+}
+
+/* Splits the wait of [since, end] at the wakeup, as the hooks do. */
+static int wait_close(struct snapshot *snapshot, struct tsn_thread *thread, uint64_t end,
+		      uint64_t start_ns, uint64_t *lost_wait_ns)
+{
 	uint64_t total = span(thread->since, end, start_ns), first = total;
 	struct tsn_cell part = {0};
 
@@ -143,7 +159,7 @@ static int wait_close(struct snapshot *snapshot, struct tsn_thread *thread, uint
 	thread->io_ns += part.io_ns;
 	if (thread->unknown)
 		*lost_wait_ns += total;
-	return cell_add(snapshot, &key, &part);
+	return wait_charge(snapshot, thread, &part);
 }
 
 int snapshot__close(struct snapshot *snapshot, size_t first, uint64_t start_ns, uint64_t stop_ns,

@@ -27,6 +27,24 @@ static bool descriptor_fits(const struct tsn_process *p)
 	       range_fits(p->retired, sizeof(uint64_t), p->labels_max);
 }
 
+/* Where what is said of coarse labels does not fit, the process is taken to have said nothing. */
+static void coarse_check(struct tsn_process *p)
+{
+	if (!p->contexts_max || p->contexts_max > TSN_CONTEXTS_MAX ||
+	    p->contexts_used > p->contexts_max || p->context_stride != sizeof(struct tsn_context) ||
+	    !range_fits(p->contexts, p->context_stride, p->contexts_max)) {
+		p->contexts = 0;
+		p->contexts_max = p->contexts_used = 0;
+	}
+	if ((p->clock != TSN_CLOCK_MONOTONIC && p->clock != TSN_CLOCK_TSC) ||
+	    p->durations_max > TSN_DURATIONS_MAX || p->durations_used > p->durations_max ||
+	    p->durations_stride != TSN_DURATIONS_STRIDE ||
+	    !range_fits(p->durations, p->durations_stride, p->durations_max)) {
+		p->durations = 0;
+		p->durations_max = p->durations_used = 0;
+	}
+}
+
 static int descriptor_read(const struct remote *remote, uint64_t address,
 			   struct tsn_process *process)
 {
@@ -37,6 +55,7 @@ static int descriptor_read(const struct remote *remote, uint64_t address,
 	if (process->magic != TSN_MAGIC || process->version != TSN_ABI_VERSION ||
 	    process->size < sizeof(*process))
 		return -EINVAL;
+	coarse_check(process);
 	return 0;
 }
 
@@ -83,6 +102,12 @@ static bool label_take(struct table_label *label, const struct tsn_label *entry,
 	return true;
 }
 
+/* What comes with the first coarse label stays where it is from then on. */
+static bool moved(uint64_t before, uint64_t now)
+{
+	return before && now != before;
+}
+
 int table__refresh(struct table *table, const struct remote *remote)
 {
 	struct tsn_label entries[16];
@@ -93,7 +118,9 @@ int table__refresh(struct table *table, const struct remote *remote)
 		return err;
 	if (process.state != TSN_STATE_READY || !descriptor_fits(&process) ||
 	    process.slots != table->process.slots || process.labels != table->process.labels ||
-	    process.retired != table->process.retired)
+	    process.retired != table->process.retired ||
+	    moved(table->process.contexts, process.contexts) ||
+	    moved(table->process.durations, process.durations))
 		return -EINVAL;
 	table->process = process;
 	while (table->label_count < process.labels_count) {
@@ -198,4 +225,26 @@ int table__read_heads(const struct table *table, const struct remote *remote,
 	*heads = read;
 	*count = used;
 	return 0;
+}
+
+int table__read_chain(const struct table *table, const struct remote *remote,
+		      const struct tsn_slot *head, struct tsn_chain *chain)
+{
+	uint32_t place = (uint32_t)head->context;
+	struct tsn_chain taken = {0};
+	struct tsn_context context;
+	int err = 0;
+
+	if (head->coarse) {
+		if (!place || place >= table->process.contexts_max)
+			return -EINVAL;
+		err = remote__read(remote, table->process.contexts + place * sizeof(context),
+				   &context, sizeof(context));
+		if (!err &&
+		    tsn_chain_take(&taken, &context, (uint32_t)(head->context >> 32), head->coarse))
+			err = -EINVAL;
+	}
+	if (!err)
+		*chain = taken;
+	return err;
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <ticksnick/slot.h>
+#include <ticksnick/cells.h>
 
 #include "remote.h"
 
@@ -24,6 +24,7 @@ struct table_label {
 /* Copies of what the process published when last read; addresses are the process's. */
 struct table {
 	uint64_t address; /* of the leader's descriptor */
+	/* contexts and durations are 0 where there are none, and where they contradict the ABI. */
 	struct tsn_process process;
 	struct table_label labels[TSN_LABELS_MAX];
 	uint32_t label_count; /* of labels[] that are read; 1 at least once a table is found */
@@ -58,5 +59,13 @@ int table__read_calls(struct table *table, const struct remote *remote, struct t
 /* Heads of slots 0 .. *count - 1; the caller frees *heads. 0 or a negative errno. */
 int table__read_heads(const struct table *table, const struct remote *remote,
 		      struct tsn_slot **heads, size_t *count);
+
+/*
+ * The accounts of a thread whose slot has that head, besides (fine, coarse) itself; all zero where
+ * coarse is 0. -EINVAL: the context is none, or its entry is nonsense. Else 0 or what reading
+ * failed with. The thread must not run meanwhile.
+ */
+int table__read_chain(const struct table *table, const struct remote *remote,
+		      const struct tsn_slot *head, struct tsn_chain *chain);
 
 #endif

@@ -40,6 +40,52 @@ struct tsn_cell_key {
 };
 TSN_ASSERT_SIZE(struct tsn_cell_key, 16);
 
+/*
+ * The accounts that a thread's time goes to besides (fine, coarse) itself, as its context said when
+ * it was read.
+ */
+struct tsn_chain {
+	TSN_U32 role;		      /* enum tsn_cell_role of the cell of (fine, coarse) */
+	TSN_U32 count;		      /* labels in outer */
+	TSN_U16 outer[TSN_CHAIN_MAX]; /* distinct, and none is coarse */
+};
+TSN_ASSERT_SIZE(struct tsn_chain, 40);
+
+/*
+ * Makes the chain of a thread in that coarse label (not 0), whose context is of that generation,
+ * from the entry it leads to. The chain is all zero before. 0; -1: the entry is nonsense, and the
+ * chain is as before.
+ */
+static inline int tsn_chain_take(struct tsn_chain *chain, const struct tsn_context *context,
+				 TSN_U32 generation, TSN_U32 coarse)
+{
+	TSN_U32 i, j, label, count = 0, inside = 0;
+
+	if (context->generation != generation || context->state != TSN_CONTEXT_OPEN) {
+		chain->role = TSN_CELL_STALE;
+		return 0;
+	}
+	if (!context->depth || context->depth > TSN_CHAIN_MAX)
+		return -1;
+	for (i = 0; i < TSN_CHAIN_MAX && i < context->depth; i++) {
+		label = context->chain[i];
+		if (!label || label >= TSN_LABELS_MAX)
+			return -1;
+		if (label == coarse) {
+			inside = 1;
+			continue;
+		}
+		if (!inside)
+			continue;
+		for (j = 0; j < count && chain->outer[j] != label; j++)
+			;
+		if (j == count)
+			chain->outer[count++] = (TSN_U16)label;
+	}
+	chain->count = count;
+	return 0;
+}
+
 struct tsn_cell {
 	TSN_U64 hits_user;
 	TSN_U64 hits_kernel;
@@ -111,8 +157,9 @@ struct tsn_thread {
 	TSN_U32 tick_fine;  /* label of the previous tick of this thread; 0: none */
 	TSN_U32 unknown;    /* 1: the labels could not be read at the latest switch-out */
 	char comm[16];
+	struct tsn_chain chain; /* of coarse, when last read */
 };
-TSN_ASSERT_SIZE(struct tsn_thread, 176);
+TSN_ASSERT_SIZE(struct tsn_thread, 216);
 
 /* Where to find the slots of one target. Written by the recorder, voided by the exec hook. */
 struct tsn_target {
@@ -122,7 +169,6 @@ struct tsn_target {
 	TSN_U64 slots;
 	TSN_U64 slots_end;
 	TSN_U64 retired; /* of struct tsn_process */
-	TSN_U64 folds;	 /* address of folds_begun and folds_done */
 	TSN_U32 labels_count;
 	TSN_U32 execs; /* times this process has replaced its image */
 	/* Totals of threads that exited. */
@@ -139,8 +185,11 @@ struct tsn_target {
 	TSN_U32 reserved;
 	TSN_U32 calls_final; /* 1: final_calls holds the retired ones too and is complete; 2: some
 				could not be read */
+	TSN_U64 process;     /* address of struct tsn_process */
+	TSN_U64 contexts;    /* of it; 0: not known yet */
+	TSN_U64 contexts_end;
 };
-TSN_ASSERT_SIZE(struct tsn_target, 144);
+TSN_ASSERT_SIZE(struct tsn_target, 160);
 
 /*
  * One CPU: its timer, what runs there (so that a glance from another CPU finds it), and the cost of
@@ -186,7 +235,9 @@ enum tsn_counter {
 	TSN_COUNT_CLOCK_STEPPED,
 	TSN_COUNT_GLANCES,
 	TSN_COUNT_GLANCE_PARTIAL,
-	TSN_COUNT_EXIT_UNSENT, /* exited threads whose row found no room in the ring */
+	TSN_COUNT_EXIT_UNSENT,	      /* exited threads whose row found no room in the ring */
+	TSN_COUNT_CONTEXT_UNREADABLE, /* ticks, switches and threads of the census */
+	TSN_COUNT_TABLE_FULL_OUTER,   /* of the cells of outer coarse labels alone */
 	TSN_COUNTERS = 32,
 };
 
