@@ -5,8 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect_spans.h"
 #include "host.h"
 #include "model.h"
+
+/* What one enter and exit of a coarse label costs, as measured; mostly two readings of the clock.
+ */
+#define COARSE_COST_NS 65
 
 const char *collect__end_name(enum session_end end)
 {
@@ -27,15 +32,14 @@ struct labels {
 	struct model_label *label;
 	size_t count, capacity;
 	int32_t *place; /* by index * TSN_LABELS_MAX + id: place in label, -1: none */
-	char (*unread)[TABLE_NAME_SIZE]; /* names of ids whose entry was never read */
-	size_t unread_count;
+	struct label_names *names;
 };
 
 static void labels_free(struct labels *labels)
 {
 	free(labels->label);
 	free(labels->place);
-	free(labels->unread);
+	free(labels->names);
 }
 
 static int labels_init(struct labels *labels)
@@ -43,21 +47,14 @@ static int labels_init(struct labels *labels)
 	size_t places = (size_t)TSN_TARGETS_MAX * TSN_LABELS_MAX, i;
 
 	*labels = (struct labels){.place = malloc(places * sizeof(*labels->place)),
-				  .unread = calloc(TSN_LABELS_MAX, sizeof(*labels->unread))};
-	if (!labels->place || !labels->unread) {
+				  .names = calloc(1, sizeof(*labels->names))};
+	if (!labels->place || !labels->names) {
 		labels_free(labels);
 		return -1;
 	}
 	for (i = 0; i < places; i++)
 		labels->place[i] = -1;
 	return 0;
-}
-
-/* The name of an id that was hit but never read. */
-static const char *unread_name(struct labels *labels, uint32_t id)
-{
-	snprintf(labels->unread[id], sizeof(labels->unread[id]), "#%u", id);
-	return labels->unread[id];
 }
 
 static struct model_label *label_of(struct labels *labels, const struct session *session,
@@ -82,14 +79,8 @@ static struct model_label *label_of(struct labels *labels, const struct session 
 	*label = (struct model_label){0};
 	row = session->window_rows[index * TSN_LABELS_MAX + id];
 	label->window_row = id && row >= 0 ? (size_t)row : id ? session->window_row_count : 0;
-	if (!id)
-		return label;
-	if (id < table->label_count) {
-		label->name = table->labels[id].name;
-		label->idle = table->labels[id].kind == TSN_KIND_IDLE;
-	} else {
-		label->name = unread_name(labels, id);
-	}
+	label->name = label_names__get(labels->names, table, id);
+	label->idle = id && id < table->label_count && table->labels[id].kind == TSN_KIND_IDLE;
 	return label;
 }
 
@@ -244,12 +235,14 @@ static void losses_fill(const struct session *session, struct profile_losses *lo
 			       counter(session, TSN_COUNT_SLOT_FOREIGN_SWITCH);
 	losses->thread_untracked = counter(session, TSN_COUNT_THREAD_UNTRACKED);
 	losses->table_full = counter(session, TSN_COUNT_TABLE_FULL_TICK) +
-			     counter(session, TSN_COUNT_TABLE_FULL_SWITCH);
+			     counter(session, TSN_COUNT_TABLE_FULL_SWITCH) +
+			     counter(session, TSN_COUNT_TABLE_FULL_OUTER);
 	losses->tick_missed = counter(session, TSN_COUNT_TICK_MISSED);
 	losses->switch_missed = counter(session, TSN_COUNT_SWITCH_MISSED);
 	losses->clock_stepped = counter(session, TSN_COUNT_CLOCK_STEPPED);
 	losses->glance_partial = counter(session, TSN_COUNT_GLANCE_PARTIAL);
 	losses->threads_folded = session->exited_folded + counter(session, TSN_COUNT_EXIT_UNSENT);
+	losses->context_unreadable = counter(session, TSN_COUNT_CONTEXT_UNREADABLE);
 	for (i = 0; i < session->member_count; i++) {
 		const struct session_member *member = session->members[i];
 		const struct tsn_process *now = &member->table.process, *then = &member->first;
@@ -259,6 +252,9 @@ static void losses_fill(const struct session *session, struct profile_losses *lo
 		losses->calls_lost += now->calls_lost - then->calls_lost;
 		losses->labels_lost +=
 			session__violations(member, TSN_VIOLATION_LABELS_FULL, &label);
+		losses->contexts_lost +=
+			session__violations(member, TSN_VIOLATION_CONTEXTS_FULL, &label) +
+			session__violations(member, TSN_VIOLATION_CHAIN, &label);
 	}
 }
 
@@ -336,6 +332,17 @@ static const struct {
 	 "a registration was refused, so its time is in no label: names have 1 to 63 bytes, and "
 	 "one kind",
 	 "; the name is there with another: %s"},
+	{TSN_VIOLATION_CONTEXTS_FULL, "contexts_full",
+	 "an execution found no free context (4,095 may be open), so it was not timed",
+	 ", the latest: %s"},
+	{TSN_VIOLATION_CHAIN, "chain_depth",
+	 "more than 16 coarse labels were inside each other; what is further in was not timed",
+	 ", the latest: %s"},
+	{TSN_VIOLATION_ABANDONED, "abandoned",
+	 "the scope of an execution was never left (longjmp, the end of its thread), so it is in "
+	 "no "
+	 "duration",
+	 ", the latest: %s"},
 };
 
 /* One violation of one member. 0 or -ENOMEM. */
@@ -400,6 +407,11 @@ static int warnings_fill(const struct session *session, struct profile *profile)
 					     "process %d ended before its last calls could be "
 					     "read; calls of its last second may be missing",
 					     pid);
+		if (member->executions_unread)
+			err |= profile__warn(profile, "executions_unread", NULL,
+					     "process %d ended before its last executions could be "
+					     "read; those of its last second may be missing",
+					     pid);
 		if (session->engine->targets[member->index].forks)
 			err |= profile__warn(profile, "children_left_out", NULL,
 					     "process %d forked %" PRIu64
@@ -408,6 +420,19 @@ static int warnings_fill(const struct session *session, struct profile *profile)
 		for (v = 0; v < sizeof(violation_warnings) / sizeof(violation_warnings[0]); v++)
 			err |= violation_warn(member, v, profile);
 	}
+	return err;
+}
+
+/* The coarse table and its pairs; after the model. */
+static int spans_compute(const struct session *session, struct label_names *names,
+			 uint64_t running_ns, struct profile *profile)
+{
+	struct spans_input input = {
+		.running_ns = running_ns, .alpha = COLLECT_ALPHA, .cost_ns = COARSE_COST_NS};
+	int err = collect_spans__fill(session, names, &input);
+
+	err = err ? err : spans__compute(&input, profile);
+	collect_spans__free(&input);
 	return err;
 }
 
@@ -450,7 +475,8 @@ struct profile *collect__profile(const struct session *session)
 			  counter(session, TSN_COUNT_SLOT_FOREIGN_TICK) +
 			  counter(session, TSN_COUNT_TABLE_FULL_TICK) + profile->losses.tick_missed;
 	input.lost_wait_ns = session->lost_wait_ns + counter(session, TSN_COUNT_LOST_WAIT_NS);
-	err = err || warnings_fill(session, profile) || model__compute(&input, profile);
+	err = err || warnings_fill(session, profile) || model__compute(&input, profile) ||
+	      spans_compute(session, labels.names, input.running_ns, profile);
 	overhead_fill(session, profile);
 	labels_free(&labels);
 	if (err) {

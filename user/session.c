@@ -14,6 +14,7 @@
 
 #include "census.h"
 #include "proc.h"
+#include "session_coarse.h"
 #include "ticksnick.skel.h"
 #include "timer.h"
 
@@ -27,7 +28,9 @@
 #define EXITED_ROWS_MAX	   4096
 #define LOOK_PERIOD_NS	   (SECOND / 10) /* about */
 #define CALLS_PERIOD_NS	   SECOND
-#define COST_SHARE	   500 /* reading may take 1/500 of the time */
+#define STALE_PERIOD_NS	   SECOND
+#define COST_SHARE	   500	/* reading may take 1/500 of the time */
+#define DURATIONS_SHARE	   1000 /* likewise, but every second if that is 1/500 at most */
 
 /* Keeps the rows of threads that exited; their sums are in the target's totals already. */
 static int take_exited(void *context, void *data, size_t size)
@@ -64,6 +67,7 @@ int session__new(const struct session_options *options, struct session **created
 	if (!session)
 		return -ENOMEM;
 	session->options = *options;
+	session->histograms_left = SESSION_HISTOGRAMS_MAX;
 	session->slice_ns = (uint64_t)(SESSION_SLICE_PERIODS * 1e9 / options->frequency_hz);
 	if (session->slice_ns < SESSION_SLICE_NS)
 		session->slice_ns = SESSION_SLICE_NS;
@@ -103,6 +107,7 @@ void session__free(struct session *session)
 	for (i = 0; i < session->member_count; i++) {
 		if (session->members[i]->current)
 			target__free(session->members[i]->target);
+		durations__free(session->members[i]->durations);
 		free(session->members[i]);
 	}
 	free(session->members);
@@ -183,7 +188,7 @@ static void member_locate(struct session *session, struct session_member *member
 }
 
 /* The calls before the session began; a table that comes into being later has none. */
-static void member_base(struct session_member *member)
+static void member_base(struct session *session, struct session_member *member)
 {
 	int err;
 
@@ -197,6 +202,7 @@ static void member_base(struct session_member *member)
 	member->first = member->table.process;
 	member->last = member->base;
 	member->calls_known = true;
+	session_coarse__base(session, member);
 }
 
 /* Reads names, violations and, if asked, calls. */
@@ -232,6 +238,7 @@ static int member_replace(struct session *session, struct session_member *member
 	if (!member->published)
 		return 0;
 	member->calls_unread = true;
+	session_coarse__finish(session, member, true);
 	err = member_add(session, target);
 	if (err == -E2BIG) {
 		/* No room for another image: what follows is in no label. */
@@ -309,8 +316,10 @@ int session__start(struct session *session)
 	clock_gettime(CLOCK_REALTIME, &wall);
 	session->start_unix_ns = (uint64_t)wall.tv_sec * SECOND + (uint64_t)wall.tv_nsec -
 				 (engine__now() - session->start_ns);
+	session->first = session_coarse__clock();
+	session->stale_due_ns = session->start_ns + STALE_PERIOD_NS;
 	for (i = 0; i < session->member_count; i++)
-		member_base(session->members[i]);
+		member_base(session, session->members[i]);
 	return 0;
 }
 
@@ -397,16 +406,9 @@ static void progress_show(struct session *session, uint64_t now)
 	fflush(session->options.progress);
 }
 
-static bool violated(const struct session *session)
+static uint64_t earlier(uint64_t a, uint64_t b)
 {
-	const char *label;
-	size_t i;
-
-	for (i = 0; i < session->member_count; i++)
-		if (session__violations(session->members[i], TSN_VIOLATION_LEAK, &label) ||
-		    session__violations(session->members[i], TSN_VIOLATION_MISMATCH, &label))
-			return true;
-	return false;
+	return a < b ? a : b;
 }
 
 /* Time until the next reading, so that reading stays a small part of the time. */
@@ -415,6 +417,57 @@ static uint64_t due_after(uint64_t began_ns, uint64_t period_ns)
 	uint64_t now = engine__now(), fair = (now - began_ns) * COST_SHARE;
 
 	return now + (fair > period_ns ? fair : period_ns);
+}
+
+static bool violated(struct session *session, uint64_t now)
+{
+	const char *label;
+	bool coarse = false;
+	size_t i;
+
+	for (i = 0; i < session->member_count; i++) {
+		const struct session_member *member = session->members[i];
+
+		if (session__violations(member, TSN_VIOLATION_LEAK, &label) ||
+		    session__violations(member, TSN_VIOLATION_MISMATCH, &label))
+			return true;
+		coarse |= member->table.process.contexts != 0;
+	}
+	if (!coarse || now < session->stale_due_ns)
+		return false;
+	session->stale_due_ns = due_after(now, STALE_PERIOD_NS);
+	return session_coarse__violated(session);
+}
+
+/* How many executions of each label are open at once, and from which threads. */
+static void pools_look(struct session *session, uint64_t now)
+{
+	size_t i;
+
+	if (now < session->pools_due_ns)
+		return;
+	for (i = 0; i < session->member_count; i++)
+		if (session->members[i]->current)
+			session_coarse__look(session, session->members[i]);
+	session->pools_due_ns = due_after(now, 0);
+}
+
+/* As often as is cheap, since what comes after the last reading of a process that ends is lost; at
+ * least every second, if that is not dear. */
+static void durations_look(struct session *session, uint64_t now)
+{
+	uint64_t took;
+	size_t i;
+
+	if (now < session->durations_due_ns)
+		return;
+	for (i = 0; i < session->member_count; i++)
+		if (session->members[i]->current)
+			session_coarse__refresh(session, session->members[i]);
+	took = engine__now() - now;
+	session->durations_due_ns = now + earlier(took * DURATIONS_SHARE, SECOND);
+	if (took * COST_SHARE > SECOND)
+		session->durations_due_ns = now + took * COST_SHARE;
 }
 
 /* A new period for the timers, and the window that ends here. */
@@ -427,6 +480,7 @@ static int slice(struct session *session, uint64_t now)
 	session->slice_until_ns =
 		now + session->slice_ns * 3 / 4 +
 		(uint64_t)((double)random() / RAND_MAX * (double)session->slice_ns / 2);
+	pools_look(session, now);
 	/* The maps are read where a window ends; they hold sums, so nothing is missing in between.
 	 */
 	if (windows__left(session->windows) > 1) {
@@ -449,6 +503,7 @@ static int look(struct session *session, uint64_t now)
 			member_refresh(session, session->members[i], calls);
 	if (calls)
 		session->calls_due_ns = due_after(now, CALLS_PERIOD_NS);
+	durations_look(session, engine__now());
 	session->look_due_ns = now + LOOK_PERIOD_NS * 3 / 2;
 	return exited_drain(session);
 }
@@ -512,11 +567,6 @@ static bool wait_until(const struct session *session, uint64_t moment_ns)
 	return watched[0].revents & POLLIN;
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 int session__run(struct session *session)
 {
 	uint64_t end = session->options.duration_ns
@@ -541,7 +591,7 @@ int session__run(struct session *session)
 		if (err)
 			return err;
 		progress_show(session, now);
-		if (session->options.strict && violated(session)) {
+		if (session->options.strict && violated(session, now)) {
 			session->ended_by = SESSION_ENDED_BY_VIOLATION;
 			return 0;
 		}
@@ -579,8 +629,10 @@ static void member_finish(struct session *session, struct session_member *member
 		return;
 	if (!target__gone(member->target)) {
 		member_refresh(session, member, true);
+		session_coarse__finish(session, member, false);
 		return;
 	}
+	session_coarse__finish(session, member, true);
 	if (!shared->calls_final || !session->engine->final_calls_work) {
 		member->calls_unread = true;
 		return;
@@ -600,6 +652,7 @@ int session__stop(struct session *session)
 	/* All that the duration says, and no more: what came after it is not in it. */
 	session->ticks_expected = timer__expected(session->engine->timer, stop);
 	session->stop_ns = stop;
+	session->last = session_coarse__clock();
 	engine__stop(session->engine, stop);
 	if (session->options.progress) {
 		fputs("\r\033[K", session->options.progress);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "durations.h"
 #include "engine.h"
 #include "snapshot.h"
 #include "target.h"
@@ -25,7 +26,7 @@
 struct session_options {
 	double frequency_hz;
 	uint64_t duration_ns; /* 0: until something else ends it */
-	bool strict;	      /* a leak or mismatch ends it */
+	bool strict;	      /* a leak, a mismatch or stale work ends it */
 	FILE *progress;	      /* NULL: none */
 	int signals_fd;	      /* a signalfd whose signals end the session; -1: none */
 };
@@ -37,6 +38,11 @@ enum session_end {
 	SESSION_ENDED_BY_TARGET,
 	SESSION_ENDED_BY_SIGNAL,
 	SESSION_ENDED_BY_VIOLATION,
+};
+
+/* One moment in both clocks that durations may be in; tsc is 0 where there is none. */
+struct session_clock {
+	uint64_t monotonic_ns, tsc;
 };
 
 /* One image of one target: exec makes a new one. */
@@ -55,6 +61,10 @@ struct session_member {
 	struct tsn_process first; /* descriptor at the start of the session, for the violations;
 				     zero without base_known */
 	struct table_calls base, last;
+	struct durations *durations; /* NULL: no coarse label yet */
+	uint32_t clock;		     /* enum tsn_clock of durations */
+	bool durations_failed;	     /* those before the session could not be read */
+	bool executions_unread;	     /* it ended before its last executions could be read */
 };
 
 struct session {
@@ -64,6 +74,7 @@ struct session {
 	size_t member_count;
 	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC */
 	uint64_t start_unix_ns;
+	struct session_clock first, last; /* at start_ns, or just after, and at stop_ns */
 	enum session_end ended_by;
 	struct snapshot snapshot; /* complete after session__stop */
 	struct ring_buffer *exited, *replaced;
@@ -79,6 +90,8 @@ struct session {
 	uint64_t slice_ns;	 /* mean; see SESSION_SLICE_NS */
 	uint64_t hurry_until_ns; /* until then a table that is missing is looked for often */
 	uint64_t slice_until_ns, look_due_ns, calls_due_ns, cells_due_ns, progress_due_ns;
+	uint64_t durations_due_ns, pools_due_ns, stale_due_ns;
+	size_t histograms_left; /* see durations__new() */
 };
 
 /* Loads the programs. On failure: a negative errno and one sentence in error. */
