@@ -21,5 +21,6 @@ Suite *image_suite(void);
 Suite *pids_suite(void);
 Suite *histogram_suite(void);
 Suite *spans_suite(void);
+Suite *durations_suite(void);
 
 #endif
