@@ -645,14 +645,15 @@ static void member_finish(struct session *session, struct session_member *member
 
 int session__stop(struct session *session)
 {
-	uint64_t stop = engine__now();
+	struct session_clock last = session_coarse__clock();
+	uint64_t stop = last.monotonic_ns;
 	size_t i;
 	int err;
 
 	/* All that the duration says, and no more: what came after it is not in it. */
 	session->ticks_expected = timer__expected(session->engine->timer, stop);
 	session->stop_ns = stop;
-	session->last = session_coarse__clock();
+	session->last = last;
 	engine__stop(session->engine, stop);
 	if (session->options.progress) {
 		fputs("\r\033[K", session->options.progress);

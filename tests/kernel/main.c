@@ -31,6 +31,7 @@ int main(void)
 	runner = srunner_create(share_suite());
 	srunner_add_suite(runner, waiting_suite());
 	srunner_add_suite(runner, calls_suite());
+	srunner_add_suite(runner, coarse_suite());
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

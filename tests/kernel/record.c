@@ -193,6 +193,28 @@ void record__process(struct recorded *recorded, const char *options, const char 
 	close(output);
 }
 
+pid_t record__subject(const char *subject, const char *arguments, int *output)
+{
+	struct words words = {.count = 0};
+	char text[256];
+	pid_t pid;
+
+	word_add(&words, "%s/tests/subjects/%s", build_directory(), subject);
+	words_split(&words, arguments);
+	pid = start(&words, output);
+	words_free(&words);
+	read_output(*output, text, sizeof(text), "ready");
+	ck_assert_ptr_nonnull(strstr(text, "ready"));
+	return pid;
+}
+
+void record__end(pid_t pid, int output)
+{
+	kill(pid, SIGKILL);
+	wait_for(pid);
+	close(output);
+}
+
 void record__free(struct recorded *recorded)
 {
 	profile__free(recorded->profile);

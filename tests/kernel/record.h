@@ -29,6 +29,12 @@ void record__command(struct recorded *recorded, const char *options, const char 
 void record__process(struct recorded *recorded, const char *options, const char *subject,
 		     const char *arguments);
 
+/* Starts a subject and waits until it has printed "ready"; its output goes on into *output. */
+pid_t record__subject(const char *subject, const char *arguments, int *output);
+
+/* Kills it. */
+void record__end(pid_t pid, int output);
+
 void record__free(struct recorded *recorded);
 
 /* The value a subject printed under a key; aborts the test if it did not. */

@@ -7,5 +7,6 @@
 Suite *share_suite(void);   /* shares and their bounds */
 Suite *waiting_suite(void); /* thread states, elapsed, in flight */
 Suite *calls_suite(void);   /* exact counts, late labels */
+Suite *coarse_suite(void);  /* accounts of coarse labels, stale work, pools that lie */
 
 #endif

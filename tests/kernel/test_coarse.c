@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which accounts time goes to under coarse labels. The session is in this process, so that the
+ * accounts can be looked at before anything is made of them.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect_spans.h"
+#include "record.h"
+#include "suites.h"
+
+struct observed {
+	struct session *session;
+	struct label_names *names;
+	struct spans_input input;
+};
+
+static void observe_options(struct observed *observed, const char *arguments,
+			    const struct session_options *options)
+{
+	char error[ENGINE_ERROR_SIZE];
+	struct target *target;
+	int output;
+	pid_t pid = record__subject("coarse", arguments, &output);
+
+	memset(observed, 0, sizeof(*observed));
+	observed->names = calloc(1, sizeof(*observed->names));
+	ck_assert_ptr_nonnull(observed->names);
+	ck_assert_int_eq(target__open(pid, &target, error), 0);
+	ck_assert_int_eq(session__new(options, &observed->session, error), 0);
+	ck_assert_int_eq(session__add(observed->session, target), 0);
+	ck_assert_int_eq(session__start(observed->session), 0);
+	ck_assert_int_eq(session__run(observed->session), 0);
+	ck_assert_int_eq(session__stop(observed->session), 0);
+	record__end(pid, output);
+	ck_assert_int_eq(collect_spans__fill(observed->session, observed->names, &observed->input),
+			 0);
+}
+
+static void observe(struct observed *observed, const char *arguments)
+{
+	struct session_options options = {
+		.frequency_hz = 1999, .duration_ns = 700000000, .signals_fd = -1};
+
+	observe_options(observed, arguments, &options);
+}
+
+static void forget(struct observed *observed)
+{
+	collect_spans__free(&observed->input);
+	session__free(observed->session);
+	free(observed->names);
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* What stands on one account. fine NULL: in any fine label, coarse NULL: in none. */
+static struct spans_cell account(const struct observed *observed, const char *coarse,
+				 const char *fine, enum tsn_cell_role role)
+{
+	struct spans_cell sum = {0};
+	size_t i;
+
+	for (i = 0; i < observed->input.cell_count; i++) {
+		const struct spans_cell *cell = &observed->input.cells[i];
+
+		if (cell->role != role || !same(cell->coarse, coarse) ||
+		    (fine && !same(cell->fine, fine)))
+			continue;
+		sum.hits += cell->hits;
+		sum.weight_ns += cell->weight_ns;
+		sum.runnable_ns += cell->runnable_ns;
+		sum.blocked_ns += cell->blocked_ns;
+		sum.io_ns += cell->io_ns;
+	}
+	return sum;
+}
+
+static void check_same(const struct spans_cell *a, const struct spans_cell *b)
+{
+	ck_assert_uint_eq(a->hits, b->hits);
+	ck_assert_uint_eq(a->weight_ns, b->weight_ns);
+	ck_assert_uint_eq(a->runnable_ns, b->runnable_ns);
+	ck_assert_uint_eq(a->blocked_ns, b->blocked_ns);
+	ck_assert_uint_eq(a->io_ns, b->io_ns);
+}
+
+static void check_empty(const struct spans_cell *cell)
+{
+	check_same(cell, &(struct spans_cell){0});
+}
+
+static uint64_t unreadable(const struct observed *observed)
+{
+	return observed->session->engine->control->counters[TSN_COUNT_CONTEXT_UNREADABLE];
+}
+
+static const struct spans_label *label(const struct observed *observed, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < observed->input.label_count; i++)
+		if (!strcmp(observed->input.labels[i].name, name))
+			return &observed->input.labels[i];
+	ck_abort_msg("no coarse label %s", name);
+}
+
+START_TEST(time_is_on_its_own_account_and_on_the_outer_ones)
+{
+	struct session_options options = {
+		.frequency_hz = 1999, .duration_ns = 2000000000, .signals_fd = -1};
+	struct spans_cell own, outer, read_row, outside;
+	struct observed observed;
+	double all;
+
+	observe_options(&observed, "pairs", &options);
+	own = account(&observed, "query", "sortRows", TSN_CELL_OWN);
+	outer = account(&observed, "request", "sortRows", TSN_CELL_OUTER);
+	check_same(&own, &outer);
+	read_row = account(&observed, "request", "readRow", TSN_CELL_OWN);
+	outside = account(&observed, NULL, "readRow", TSN_CELL_OWN);
+	all = (double)(own.hits + read_row.hits + outside.hits);
+	printf("pairs: query+sortRows %.3f of hits (3/7 = 0.429), request+readRow %.3f, readRow "
+	       "alone %.3f (2/7 = 0.286)\n",
+	       (double)own.hits / all, (double)read_row.hits / all, (double)outside.hits / all);
+	ck_assert_double_eq_tol((double)own.hits / all, 3.0 / 7, 0.05);
+	ck_assert_double_eq_tol((double)read_row.hits / all, 2.0 / 7, 0.05);
+	ck_assert_double_eq_tol((double)outside.hits / all, 2.0 / 7, 0.05);
+	own = account(&observed, "query", "readRow", TSN_CELL_OWN);
+	ck_assert_uint_eq(own.hits, 0);
+	own = account(&observed, "query", NULL, TSN_CELL_STALE);
+	check_empty(&own);
+	ck_assert_uint_eq(unreadable(&observed), 0);
+	forget(&observed);
+}
+END_TEST
+
+START_TEST(executions_are_counted_and_timed)
+{
+	const struct spans_label *request, *query;
+	const struct session_member *member;
+	struct observed observed;
+	uint64_t calls, total = 0;
+	double span;
+	uint32_t i;
+
+	observe(&observed, "pairs");
+	request = label(&observed, "request");
+	query = label(&observed, "query");
+	member = observed.session->members[0];
+	/* sortRows is entered once in each. */
+	for (i = 1; strcmp(member->table.labels[i].name, "sortRows"); i++)
+		;
+	calls = member->last.calls[i] - member->base.calls[i];
+	span = (double)(request->sum_units + request->open_last_units - request->open_first_units);
+	printf("executions: %llu requests, %llu queries, %llu calls; in requests %.3f of the time "
+	       "(5/7 = 0.714), the longest query %.3f ms\n",
+	       (unsigned long long)request->executions, (unsigned long long)query->executions,
+	       (unsigned long long)calls, span / 7e8, (double)query->longest_units / 1e6);
+	ck_assert_double_eq_tol((double)query->executions, (double)calls, 3);
+	ck_assert_double_eq_tol((double)request->executions, (double)calls, 3);
+	ck_assert_double_eq_tol(span / 7e8, 5.0 / 7, 0.05);
+	ck_assert_ptr_nonnull(query->buckets);
+	for (i = 0; i < TSN_DURATION_BUCKETS; i++)
+		total += query->buckets[i];
+	ck_assert_uint_eq(total, query->executions);
+	ck_assert_uint_ge(query->sum_units, query->executions * 300000);
+	if (query->longest_units)
+		ck_assert_uint_ge(query->longest_units, query->sum_units / query->executions);
+	ck_assert_uint_gt(request->readings, 1);
+	ck_assert_uint_eq(request->readings_shared, 0);
+	ck_assert_uint_eq(request->callers, 1);
+	ck_assert_double_eq(query->unit_ns, 1);
+	forget(&observed);
+}
+END_TEST
+
+START_TEST(waiting_is_on_the_same_accounts_exactly)
+{
+	struct spans_cell own, outer;
+	struct observed observed;
+	uint64_t lasted;
+
+	observe(&observed, "sleep");
+	lasted = observed.session->stop_ns - observed.session->start_ns;
+	own = account(&observed, "query", "asleep", TSN_CELL_OWN);
+	outer = account(&observed, "request", "asleep", TSN_CELL_OUTER);
+	printf("sleep: blocked %llu ns of %llu\n", (unsigned long long)own.blocked_ns,
+	       (unsigned long long)lasted);
+	ck_assert_uint_eq(own.blocked_ns, lasted);
+	check_same(&own, &outer);
+	own = account(&observed, "query", "readRow", TSN_CELL_OWN);
+	outer = account(&observed, "request", "readRow", TSN_CELL_OUTER);
+	ck_assert_uint_gt(own.blocked_ns, 10000000);
+	ck_assert_uint_gt(own.hits, 300);
+	check_same(&own, &outer);
+	own = account(&observed, "request", NULL, TSN_CELL_OWN);
+	check_empty(&own);
+	ck_assert_uint_eq(label(&observed, "request")->open_first, 2);
+	ck_assert_uint_eq(label(&observed, "query")->open_last, 2);
+	ck_assert_uint_eq(label(&observed, "query")->callers, 2);
+	ck_assert_uint_gt(label(&observed, "query")->readings_shared, 0);
+	/* Opened before the session, and still open after it. */
+	ck_assert_uint_eq(label(&observed, "query")->open_last_units -
+				  label(&observed, "query")->open_first_units,
+			  2 * lasted);
+	ck_assert_uint_eq(unreadable(&observed), 0);
+	forget(&observed);
+}
+END_TEST
+
+static const char *const stale_modes[] = {"stale", "reused", "lie 9"};
+
+START_TEST(work_under_an_execution_that_is_over_is_stale_and_on_no_other_account)
+{
+	struct spans_cell stale, other;
+	struct observed observed;
+
+	observe(&observed, stale_modes[_i]);
+	stale = account(&observed, "query", "readRow", TSN_CELL_STALE);
+	printf("%s: %llu stale hits\n", stale_modes[_i], (unsigned long long)stale.hits);
+	ck_assert_uint_gt(stale.hits, 500);
+	ck_assert_uint_gt(stale.blocked_ns, 10000000);
+	other = account(&observed, "query", NULL, TSN_CELL_OWN);
+	check_empty(&other);
+	other = account(&observed, "request", NULL, TSN_CELL_OUTER);
+	check_empty(&other);
+	ck_assert_uint_eq(unreadable(&observed), 0);
+	forget(&observed);
+}
+END_TEST
+
+START_TEST(stale_work_ends_a_strict_session)
+{
+	struct session_options options = {
+		.frequency_hz = 1999, .duration_ns = 5000000000, .signals_fd = -1, .strict = true};
+	struct observed observed;
+	double lasted;
+
+	observe_options(&observed, _i ? "sleep" : "stale", &options);
+	lasted = (double)(observed.session->stop_ns - observed.session->start_ns) / 1e9;
+	if (_i) {
+		ck_assert_int_eq(observed.session->ended_by, SESSION_ENDED_BY_DURATION);
+	} else {
+		ck_assert_int_eq(observed.session->ended_by, SESSION_ENDED_BY_VIOLATION);
+		ck_assert_double_le(lasted, 2);
+	}
+	forget(&observed);
+}
+END_TEST
+
+START_TEST(a_chain_of_sixteen_is_charged_to_sixteen_labels)
+{
+	struct spans_cell own, outer;
+	struct observed observed;
+	char name[16];
+	int i;
+
+	observe(&observed, "chain");
+	own = account(&observed, "chain0", NULL, TSN_CELL_OWN);
+	ck_assert_uint_gt(own.hits, 500);
+	for (i = 1; i < TSN_CHAIN_MAX; i++) {
+		snprintf(name, sizeof(name), "chain%d", i);
+		outer = account(&observed, name, NULL, TSN_CELL_OUTER);
+		check_same(&own, &outer);
+		outer = account(&observed, name, NULL, TSN_CELL_OWN);
+		check_empty(&outer);
+	}
+	printf("chain: %llu hits on each of 16 accounts, a tick %llu ns\n",
+	       (unsigned long long)own.hits,
+	       (unsigned long long)(observed.session->engine->cpus[0].tick_timed_ns /
+				    (observed.session->engine->cpus[0].tick_timed + 1)));
+	ck_assert_uint_eq(unreadable(&observed), 0);
+	forget(&observed);
+}
+END_TEST
+
+START_TEST(a_chain_begins_at_the_label_that_the_slot_holds)
+{
+	struct spans_cell own, other;
+	struct observed observed;
+
+	observe(&observed, "caught");
+	own = account(&observed, "chain1", NULL, TSN_CELL_OWN);
+	ck_assert_uint_gt(own.hits, 500);
+	other = account(&observed, "chain2", NULL, TSN_CELL_OUTER);
+	check_same(&own, &other);
+	other = account(&observed, "chain0", NULL, TSN_CELL_OWN);
+	check_empty(&other);
+	other = account(&observed, "chain0", NULL, TSN_CELL_OUTER);
+	check_empty(&other);
+	forget(&observed);
+}
+END_TEST
+
+START_TEST(a_pool_that_lies_is_counted_and_credits_nobody)
+{
+	struct spans_cell own, other;
+	struct observed observed;
+	char arguments[16];
+
+	snprintf(arguments, sizeof(arguments), "lie %d", _i);
+	observe(&observed, arguments);
+	own = account(&observed, "query", "readRow", TSN_CELL_OWN);
+	printf("%s: %llu hits, %llu unreadable\n", arguments, (unsigned long long)own.hits,
+	       (unsigned long long)unreadable(&observed));
+	ck_assert_uint_gt(own.hits, 500);
+	ck_assert_uint_gt(own.blocked_ns, 10000000);
+	ck_assert_uint_gt(unreadable(&observed), own.hits);
+	other = account(&observed, "request", NULL, TSN_CELL_OUTER);
+	check_empty(&other);
+	other = account(&observed, "query", NULL, TSN_CELL_STALE);
+	check_empty(&other);
+	forget(&observed);
+}
+END_TEST
+
+Suite *coarse_suite(void)
+{
+	Suite *suite = suite_create("coarse");
+	TCase *cases = tcase_create("accounts");
+
+	tcase_set_timeout(cases, 30);
+	tcase_add_test(cases, time_is_on_its_own_account_and_on_the_outer_ones);
+	tcase_add_test(cases, executions_are_counted_and_timed);
+	tcase_add_test(cases, waiting_is_on_the_same_accounts_exactly);
+	tcase_add_loop_test(
+		cases, work_under_an_execution_that_is_over_is_stale_and_on_no_other_account, 0, 3);
+	tcase_add_loop_test(cases, stale_work_ends_a_strict_session, 0, 2);
+	tcase_add_test(cases, a_chain_of_sixteen_is_charged_to_sixteen_labels);
+	tcase_add_test(cases, a_chain_begins_at_the_label_that_the_slot_holds);
+	tcase_add_loop_test(cases, a_pool_that_lies_is_counted_and_credits_nobody, 0, 9);
+	suite_add_tcase(suite, cases);
+	return suite;
+}
