@@ -25,9 +25,9 @@ static __always_inline void pool_find(const struct tsn_target *target, __u64 *po
 }
 
 /*
- * Makes the chain (all zero before) of a thread whose slot holds that coarse label, not 0, and that
- * context. An entry that cannot be read or believed is counted, and leaves the chain empty: the
- * time is the innermost label's alone.
+ * Makes the chain (role and places 0 before) of a thread whose slot holds that coarse label, not 0,
+ * and that context. An entry that cannot be read or believed is counted, and leaves the chain
+ * empty: the time is the innermost label's alone.
  *
  * The thread has been interrupted or is off the CPU, so its slot stands still meanwhile; others may
  * close the execution or use its entry again, and that is what makes it stale.

@@ -48,7 +48,7 @@ static __always_inline void switch_out(struct task_struct *prev, struct tsn_targ
 	thread->fine = head.fine;
 	thread->coarse = head.coarse;
 	thread->chain.role = TSN_CELL_OWN;
-	thread->chain.count = 0;
+	thread->chain.places = 0;
 	if (head.coarse)
 		context_read(index, head.context, head.coarse, &thread->chain);
 

@@ -114,7 +114,9 @@ __weak __noinline int charge_outer(__u32 target, __u32 fine, const struct tsn_ch
 
 	if (!chain || !charge)
 		return 0;
-	for (i = 0; i < TSN_CHAIN_MAX && i < chain->count; i++) {
+	for (i = 0; i < TSN_CHAIN_MAX && i < chain->places; i++) {
+		if (!chain->outer[i])
+			continue;
 		cell = cell_get(target, fine, chain->outer[i], TSN_CELL_OUTER);
 		if (cell)
 			charge_add(cell, charge);
@@ -134,7 +136,7 @@ static __always_inline struct tsn_cell *charge_all(__u32 target, __u32 fine, __u
 
 	if (cell)
 		charge_add(cell, charge);
-	if (chain->count) {
+	if (chain->places) {
 		/* A copy, so that without a chain nothing need be in memory. */
 		struct charge passed = *charge;
 

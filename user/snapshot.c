@@ -129,9 +129,10 @@ static int wait_charge(struct snapshot *snapshot, const struct tsn_thread *threa
 	uint32_t i;
 
 	key.role = TSN_CELL_OUTER;
-	for (i = 0; i < TSN_CHAIN_MAX && i < thread->chain.count && !err; i++) {
+	for (i = 0; i < TSN_CHAIN_MAX && i < thread->chain.places && !err; i++) {
 		key.coarse = thread->chain.outer[i];
-		err = cell_add(snapshot, &key, part);
+		if (key.coarse)
+			err = cell_add(snapshot, &key, part);
 	}
 	return err;
 }

@@ -46,20 +46,21 @@ TSN_ASSERT_SIZE(struct tsn_cell_key, 16);
  */
 struct tsn_chain {
 	TSN_U32 role;		      /* enum tsn_cell_role of the cell of (fine, coarse) */
-	TSN_U32 count;		      /* labels in outer */
-	TSN_U16 outer[TSN_CHAIN_MAX]; /* distinct, and none is coarse */
+	TSN_U32 places;		      /* of outer that are set */
+	TSN_U16 outer[TSN_CHAIN_MAX]; /* by place on the context's chain, each label once and coarse
+					 not at all; 0: nothing is charged for this place */
 };
 TSN_ASSERT_SIZE(struct tsn_chain, 40);
 
 /*
  * Makes the chain of a thread in that coarse label (not 0), whose context is of that generation,
- * from the entry it leads to. The chain is all zero before. 0; -1: the entry is nonsense, and the
- * chain is as before.
+ * from the entry it leads to. role and places are 0 before. 0; -1: the entry is nonsense, and they
+ * still are.
  */
 static inline int tsn_chain_take(struct tsn_chain *chain, const struct tsn_context *context,
 				 TSN_U32 generation, TSN_U32 coarse)
 {
-	TSN_U32 i, j, label, count = 0, inside = 0;
+	TSN_U32 i, j, label, inside = 0;
 
 	if (context->generation != generation || context->state != TSN_CONTEXT_OPEN) {
 		chain->role = TSN_CELL_STALE;
@@ -67,22 +68,22 @@ static inline int tsn_chain_take(struct tsn_chain *chain, const struct tsn_conte
 	}
 	if (!context->depth || context->depth > TSN_CHAIN_MAX)
 		return -1;
+	/* A count of distinct labels would make the verifier follow each number it could be. */
 	for (i = 0; i < TSN_CHAIN_MAX && i < context->depth; i++) {
 		label = context->chain[i];
 		if (!label || label >= TSN_LABELS_MAX)
 			return -1;
-		if (label == coarse) {
+		chain->outer[i] = 0;
+		if (label == coarse)
 			inside = 1;
-			continue;
+		else if (inside) {
+			for (j = 0; j < i && chain->outer[j] != label; j++)
+				;
+			if (j == i)
+				chain->outer[i] = (TSN_U16)label;
 		}
-		if (!inside)
-			continue;
-		for (j = 0; j < count && chain->outer[j] != label; j++)
-			;
-		if (j == count)
-			chain->outer[count++] = (TSN_U16)label;
 	}
-	chain->count = count;
+	chain->places = context->depth > 1 ? context->depth : 0;
 	return 0;
 }
 
