@@ -81,6 +81,14 @@ struct {
 	__type(value, __u64);
 } final_calls __weak SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TSN_PIECES_MAX);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct tsn_piece);
+} pieces __weak SEC(".maps");
+
 extern struct tsn_control control; /* defined in sched.bpf.c */
 
 static __always_inline void count_add(enum tsn_counter counter, __u64 n)

@@ -233,6 +233,83 @@ static __always_inline bool calls_add(__u64 from, __u32 target, __u32 labels)
 	return !reader.failed;
 }
 
+struct pieces_reader {
+	__u64 from; /* user address */
+	__u32 target;
+	__u32 blocks; /* handed in */
+	__u32 failed;
+};
+
+/* Nothing at all stands for zeros, and for pages that were never touched. */
+static long piece_copy(__u32 number, struct pieces_reader *reader)
+{
+	__u64 words[8], at = reader->from + number * sizeof(words);
+	struct tsn_piece *piece;
+	__u32 place;
+
+	if (bpf_probe_read_user(words, sizeof(words), (void *)at) ||
+	    !(words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] |
+	      words[7]))
+		return 0;
+	place = __sync_fetch_and_add(&control.pieces, 1);
+	piece = bpf_map_lookup_elem(&pieces, &place);
+	if (!piece) {
+		reader->failed = 1;
+		return 1;
+	}
+	piece->address = at;
+	piece->target = reader->target;
+	__builtin_memcpy(piece->words, words, sizeof(words));
+	return 0;
+}
+
+static long block_copy(__u32 number, struct pieces_reader *reader)
+{
+	struct pieces_reader block = {
+		.from = reader->from + (__u64)number * TSN_DURATIONS_STRIDE,
+		.target = reader->target,
+	};
+	struct {
+		__u32 label, owner;
+		__u64 count;
+	} head;
+
+	if (bpf_probe_read_user(&head, sizeof(head), (void *)block.from) || !head.label ||
+	    !head.count)
+		return 0;
+	if (reader->blocks++ >= TSN_FINAL_BLOCKS_MAX) {
+		reader->failed = 1;
+		return 1;
+	}
+	bpf_loop(TSN_DURATIONS_STRIDE / sizeof(((struct tsn_piece *)0)->words), piece_copy, &block,
+		 0);
+	reader->failed |= block.failed;
+	return block.failed;
+}
+
+/* The executions of a process that ends, and what it has open. */
+static __always_inline void final_take(struct tsn_target *target, __u32 index)
+{
+	struct tsn_final *final = &target->final;
+	struct pieces_reader reader = {.target = index};
+	__u64 from = target->process;
+	__u32 n;
+
+	if (bpf_probe_read_user(&final->contexts, 16,
+				(void *)(from + offsetof(struct tsn_process, contexts))) ||
+	    bpf_probe_read_user(&final->durations, 32,
+				(void *)(from + offsetof(struct tsn_process, durations))) ||
+	    !final->durations || final->durations_stride != TSN_DURATIONS_STRIDE)
+		return;
+	reader.from = final->durations;
+	n = final->durations_used;
+	bpf_loop(n < TSN_DURATIONS_MAX ? n : TSN_DURATIONS_MAX, block_copy, &reader, 0);
+	reader.from = final->contexts;
+	n = final->contexts_used;
+	bpf_loop(n < TSN_CONTEXTS_MAX ? n + 1 : TSN_CONTEXTS_MAX, piece_copy, &reader, 0);
+	final->state = reader.failed ? TSN_FINAL_PARTIAL : TSN_FINAL_COMPLETE;
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
@@ -262,9 +339,9 @@ int BPF_PROG(on_exit, struct task_struct *task)
 
 /*
  * The calls of a process that ends as a whole: each thread hands in its own slot's, the last one
- * the retired ones. Loaded only where the event says which thread is the last, because there
- * (from 6.16) it also still finds the address space; on older kernels the latest periodic reading
- * must do.
+ * the retired ones and the executions of coarse labels. Loaded only where the event says which
+ * thread is the last, because there (from 6.16) it also still finds the address space; on older
+ * kernels the latest periodic reading must do.
  */
 SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(on_exit_calls, struct task_struct *task, bool group_dead)
@@ -296,6 +373,7 @@ int BPF_PROG(on_exit_calls, struct task_struct *task, bool group_dead)
 		target->calls_final = 2;
 	if (!target->calls_final)
 		target->calls_final = 1;
+	final_take(target, index);
 	return 0;
 }
 

@@ -348,6 +348,22 @@ int durations__read_open_last(struct durations *durations, const struct table *t
 
 /* ---- results ---- */
 
+bool durations__complete(const struct durations *durations)
+{
+	size_t label, i;
+
+	for (label = 0; label < TSN_LABELS_MAX; label++) {
+		const struct durations_sum *last = &durations->last[label];
+		uint64_t total = 0;
+
+		for (i = 0; i < TSN_DURATION_BUCKETS && last->buckets; i++)
+			total = plus(total, last->buckets[i]);
+		if (last->buckets && total < last->count)
+			return false;
+	}
+	return true;
+}
+
 bool durations__difference(const struct durations *durations, uint32_t label, uint64_t *count,
 			   uint64_t *sum, uint64_t *longest, uint64_t *buckets)
 {

@@ -75,6 +75,9 @@ int durations__read(struct durations *durations, const struct table *table,
 int durations__read_open_last(struct durations *durations, const struct table *table,
 			      const struct remote *remote, uint64_t edge);
 
+/* Whether the latest reading has each execution in a bucket, where there was room for buckets. */
+bool durations__complete(const struct durations *durations);
+
 /* A look at what is open now. 0 or a negative errno. */
 int durations__look(struct durations *durations, const struct table *table,
 		    const struct remote *remote);

@@ -89,6 +89,8 @@ static int maps_share(struct engine *engine)
 		err = map_share(programs->maps.presence, &engine->presence);
 	if (!err)
 		err = map_share(programs->maps.final_calls, &engine->final_calls);
+	if (!err)
+		err = map_share(programs->maps.pieces, &engine->pieces);
 	engine->cells_fd = bpf_map__fd(programs->maps.cells);
 	engine->threads_fd = bpf_map__fd(programs->maps.threads);
 	engine->exited_fd = bpf_map__fd(programs->maps.exited);
@@ -171,6 +173,7 @@ void engine__free(struct engine *engine)
 		map_unshare(engine->programs->maps.targets, engine->targets);
 		map_unshare(engine->programs->maps.presence, engine->presence);
 		map_unshare(engine->programs->maps.final_calls, engine->final_calls);
+		map_unshare(engine->programs->maps.pieces, engine->pieces);
 		ticksnick_bpf__destroy(engine->programs);
 	}
 	free(engine);

@@ -27,6 +27,7 @@ struct engine {
 	struct tsn_target *targets;    /* [TSN_TARGETS_MAX] */
 	struct tsn_presence *presence; /* [TSN_TARGETS_MAX * TSN_LABELS_MAX] */
 	uint64_t *final_calls;	       /* likewise */
+	struct tsn_piece *pieces;      /* [TSN_PIECES_MAX] */
 	bool final_calls_work; /* the kernel lets the exit hook read a process's last calls */
 	int cells_fd, threads_fd, exited_fd, replaced_fd;
 	struct timer *timer;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "session_coarse.h"
 
-#include <errno.h>
+#include <stdlib.h>
 
+#include "remains.h"
 #include "spans.h"
 
 static uint64_t tsc(void)
@@ -27,9 +28,10 @@ static uint64_t units(uint32_t clock, const struct session_clock *moment)
 }
 
 /* Whether the member publishes durations in a clock that can be read here; makes room for them. */
-static bool member_ready(struct session *session, struct session_member *member)
+static bool member_ready(struct session *session, struct session_member *member,
+			 const struct table *table)
 {
-	const struct tsn_process *process = &member->target->table.process;
+	const struct tsn_process *process = &table->process;
 	struct session_clock start = session->first;
 
 	if (!member->published || !process->durations || member->durations_failed)
@@ -48,7 +50,7 @@ void session_coarse__base(struct session *session, struct session_member *member
 {
 	struct session_clock now = session_coarse__clock();
 
-	if (!member_ready(session, member))
+	if (!member_ready(session, member, &member->target->table))
 		return;
 	/* Else what it had executed before would be taken for the session's. */
 	member->durations_failed =
@@ -56,38 +58,71 @@ void session_coarse__base(struct session *session, struct session_member *member
 				     &member->target->remote, units(member->clock, &now));
 }
 
+/* Reads the state of that moment through whatever holds the process's memory. False: it could not
+ * be. */
+static bool state_read(struct session_member *member, const struct table *table,
+		       const struct remote *remote, const struct session_clock *moment)
+{
+	uint64_t now = units(member->clock, moment);
+
+	if (durations__read(member->durations, table, remote, now))
+		return false;
+	/* The last word if the process ends by itself. */
+	durations__read_open_last(member->durations, table, remote, now);
+	return true;
+}
+
 void session_coarse__refresh(struct session *session, struct session_member *member)
 {
-	struct session_clock now;
-	uint64_t edge;
+	struct session_clock now = session_coarse__clock();
 
-	if (!member_ready(session, member))
-		return;
-	/* What ends while it is read is not later than this. */
-	now = session_coarse__clock();
-	edge = units(member->clock, &now);
-	if (durations__read(member->durations, &member->target->table, &member->target->remote,
-			    edge))
-		return;
-	/* The last word if the process ends by itself. */
-	durations__read_open_last(member->durations, &member->target->table,
-				  &member->target->remote, edge);
+	if (member_ready(session, member, &member->target->table))
+		state_read(member, &member->target->table, &member->target->remote, &now);
 }
 
 void session_coarse__look(struct session *session, struct session_member *member)
 {
-	if (member_ready(session, member))
+	if (member_ready(session, member, &member->target->table))
 		durations__look(member->durations, &member->target->table, &member->target->remote);
+}
+
+/* The last state of a process that has ended, from what its end handed in. False: it is not known
+ * in full. */
+static bool final_read(struct session *session, struct session_member *member)
+{
+	const struct tsn_final *final = &session->engine->targets[member->index].final;
+	struct table *table;
+	struct remains *remains;
+	struct remote remote;
+	bool read = false;
+
+	if (final->state == TSN_FINAL_NONE)
+		return false;
+	table = malloc(sizeof(*table));
+	if (!table)
+		return false;
+	*table = member->table;
+	table__finish(table, final);
+	remains = remains__new(session->engine, member->index, table);
+	if (remains && member_ready(session, member, table)) {
+		remote = remains__remote(remains);
+		read = state_read(member, table, &remote, &session->last) &&
+		       durations__complete(member->durations);
+	}
+	remains__free(remains);
+	free(table);
+	return read && final->state == TSN_FINAL_COMPLETE;
 }
 
 void session_coarse__finish(struct session *session, struct session_member *member, bool gone)
 {
 	if (gone) {
-		member->executions_unread = member->table.process.contexts != 0;
+		member->executions_unread =
+			!final_read(session, member) && member->table.process.contexts;
 		return;
 	}
 	session_coarse__refresh(session, member);
-	if (member_ready(session, member))
+	if (member_ready(session, member, &member->target->table))
 		durations__read_open_last(member->durations, &member->target->table,
 					  &member->target->remote,
 					  units(member->clock, &session->last));

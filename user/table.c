@@ -140,6 +140,24 @@ int table__refresh(struct table *table, const struct remote *remote)
 	return 0;
 }
 
+void table__finish(struct table *table, const struct tsn_final *final)
+{
+	struct tsn_process *process = &table->process;
+
+	process->contexts = final->contexts;
+	process->contexts_max = final->contexts_max;
+	process->context_stride = final->context_stride;
+	process->durations = final->durations;
+	process->durations_max = final->durations_max;
+	process->durations_stride = final->durations_stride;
+	process->durations_used = final->durations_used;
+	process->contexts_used = final->contexts_used;
+	process->clock = final->clock;
+	coarse_check(process);
+	/* Nothing moves any more. */
+	process->folds_done = process->folds_begun;
+}
+
 /* Adds what is in the slots. */
 static int slots_sum(const struct table *table, const struct remote *remote,
 		     struct table_calls *calls)

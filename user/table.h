@@ -42,6 +42,10 @@ int table__open(struct table *table, const struct remote *remote, uint64_t addre
 /* Reads the descriptor again and the labels that came since. 0 or a negative errno. */
 int table__refresh(struct table *table, const struct remote *remote);
 
+/* Takes over what a process that has ended said of its coarse labels last, as far as it makes
+ * sense. */
+void table__finish(struct table *table, const struct tsn_final *final);
+
 /* Calls by label id, retired ones and those in slots, and in how many slots a label was called
  * (callers may be NULL). */
 struct table_calls {

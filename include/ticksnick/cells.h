@@ -11,13 +11,15 @@
 
 #include "slot.h"
 
-#define TSN_TARGETS_MAX 64    /* processes of one session */
-#define TSN_THREADS_MAX 16384 /* threads with a record at once */
-#define TSN_CELLS_MAX	16384
-#define TSN_CPUS_MAX	512
-#define TSN_WATCHED	4096 /* power of two */
-#define TSN_GLANCE_MAX	8    /* running threads up to which every tick takes a glance */
-#define TSN_TIMED_EVERY 64   /* one run in so many measures itself */
+#define TSN_TARGETS_MAX	     64	   /* processes of one session */
+#define TSN_THREADS_MAX	     16384 /* threads with a record at once */
+#define TSN_CELLS_MAX	     16384
+#define TSN_CPUS_MAX	     512
+#define TSN_WATCHED	     4096 /* power of two */
+#define TSN_GLANCE_MAX	     8	  /* running threads up to which every tick takes a glance */
+#define TSN_TIMED_EVERY	     64	  /* one run in so many measures itself */
+#define TSN_PIECES_MAX	     65536
+#define TSN_FINAL_BLOCKS_MAX 256 /* blocks of durations that the end of a process hands in */
 
 /*
  * Whose account a cell is on. Time goes to one OWN or STALE cell, and once more to an OUTER one for
@@ -162,6 +164,30 @@ struct tsn_thread {
 };
 TSN_ASSERT_SIZE(struct tsn_thread, 216);
 
+enum tsn_final_state {
+	TSN_FINAL_NONE = 0,
+	TSN_FINAL_COMPLETE = 1,
+	TSN_FINAL_PARTIAL = 2, /* there was no room for all */
+};
+
+/* What the descriptor of a process said of coarse labels when it ended; its blocks and pool are in
+ * pieces. */
+struct tsn_final {
+	TSN_U32 state; /* enum tsn_final_state */
+	TSN_U32 reserved;
+	TSN_U64 contexts; /* as in struct tsn_process, from here ... */
+	TSN_U32 contexts_max;
+	TSN_U32 context_stride;
+	TSN_U64 durations; /* ... and from here on */
+	TSN_U32 durations_max;
+	TSN_U32 durations_stride;
+	TSN_U32 durations_used;
+	TSN_U32 contexts_used;
+	TSN_U32 clock;
+	TSN_U32 pad;
+};
+TSN_ASSERT_SIZE(struct tsn_final, 56);
+
 /* Where to find the slots of one target. Written by the recorder, voided by the exec hook. */
 struct tsn_target {
 	TSN_U32 tgid;
@@ -189,8 +215,19 @@ struct tsn_target {
 	TSN_U64 process;     /* address of struct tsn_process */
 	TSN_U64 contexts;    /* of it; 0: not known yet */
 	TSN_U64 contexts_end;
+	struct tsn_final final;
 };
-TSN_ASSERT_SIZE(struct tsn_target, 160);
+TSN_ASSERT_SIZE(struct tsn_target, 216);
+
+/* 64 bytes of the memory of a process that has ended; what is in no piece was zero, or not in
+ * memory. */
+struct tsn_piece {
+	TSN_U64 address;
+	TSN_U32 target; /* index */
+	TSN_U32 reserved;
+	TSN_U64 words[8];
+};
+TSN_ASSERT_SIZE(struct tsn_piece, 80);
 
 /*
  * One CPU: its timer, what runs there (so that a glance from another CPU finds it), and the cost of
@@ -253,6 +290,7 @@ struct tsn_control {
 	 */
 	TSN_U64 watched[TSN_WATCHED];
 	TSN_U64 counters[TSN_COUNTERS];
+	TSN_U64 pieces; /* taken, and asked for beyond TSN_PIECES_MAX */
 };
 
 #define TSN_WATCHED_CROWDED (~0ULL)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * coarse MODE [LIE]: publishes executions of coarse labels by hand, right or wrong, until killed.
- * Its worker thread spins and sleeps in turn. Prints "ready 1" when it is in the state that MODE
- * names.
+ * coarse MODE [LIE | tsc]: publishes executions of coarse labels by hand, right or wrong, until
+ * killed. Its worker thread spins and sleeps in turn. Prints "ready 1" when it is in the state that
+ * MODE names.
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,6 +20,17 @@ TSN_FINE(asleep, "asleep");
 static struct tsn_context *pool;
 static struct tsn_durations *blocks;
 static uint32_t request, query, level[TSN_CHAIN_MAX];
+static bool by_tsc;
+
+/* In the process's clock. */
+static uint64_t moment(void)
+{
+#ifdef __x86_64__
+	if (by_tsc)
+		return __builtin_ia32_rdtsc();
+#endif
+	return subject_now();
+}
 
 static void publish(void)
 {
@@ -29,7 +41,7 @@ static void publish(void)
 
 	pool = (void *)memory;
 	blocks = (void *)(memory + pool_size);
-	process->clock = TSN_CLOCK_MONOTONIC;
+	process->clock = by_tsc ? TSN_CLOCK_TSC : TSN_CLOCK_MONOTONIC;
 	process->durations = (uint64_t)blocks;
 	process->durations_max = process->durations_used = 2;
 	process->durations_stride = sizeof(*blocks);
@@ -75,7 +87,7 @@ static void open_execution(uint32_t place, uint32_t label)
 		       pool[parent].depth * sizeof(entry->chain[0]));
 	}
 	entry->parent = parent;
-	entry->opened = subject_now();
+	entry->opened = moment();
 	__atomic_store_n(&entry->state, TSN_CONTEXT_OPEN, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&slot()->context, HANDLE(place), __ATOMIC_SEQ_CST);
 	__atomic_store_n(&slot()->coarse, label, __ATOMIC_SEQ_CST);
@@ -84,7 +96,7 @@ static void open_execution(uint32_t place, uint32_t label)
 static void close_execution(uint32_t place, struct tsn_durations *block)
 {
 	struct tsn_context *entry = &pool[place];
-	uint64_t now = subject_now(), units = now - entry->opened;
+	uint64_t now = moment(), units = now - entry->opened;
 	struct tsn_duration_maximum *maximum =
 		&block->maxima[(now >> TSN_DURATION_EPOCH_SHIFT) % TSN_DURATION_MAXIMA];
 	uint32_t parent = entry->parent;
@@ -132,6 +144,21 @@ static void pairs(void)
 			spin(200000);
 		}
 	}
+}
+
+/* 200 queries in a request that is never closed, the last of them just before the end. */
+static void end_soon(void)
+{
+	int i;
+
+	usleep(300000);
+	open_execution(1, request);
+	for (i = 0; i < 200; i++) {
+		open_execution(2, query);
+		spin(1000000);
+		close_execution(2, &blocks[1]);
+	}
+	exit(0);
 }
 
 /* Spins and sleeps in one fine label and whatever the slot says of coarse ones. */
@@ -199,6 +226,7 @@ int main(int argc, char **argv)
 	pthread_t thread;
 	uint32_t i;
 
+	by_tsc = argc > 2 && !strcmp(argv[2], "tsc");
 	publish();
 	labels_register();
 	{
@@ -207,6 +235,9 @@ int main(int argc, char **argv)
 	if (!strcmp(mode, "pairs")) {
 		ready();
 		pairs();
+	} else if (!strcmp(mode, "finite")) {
+		ready();
+		end_soon();
 	} else if (!strcmp(mode, "sleep")) {
 		pthread_create(&thread, NULL, sleep_inside, NULL);
 		usleep(50000);
