@@ -81,6 +81,7 @@ struct {
 	__type(value, __u64);
 } final_calls __weak SEC(".maps");
 
+/* What processes that ended leave of their durations and pools, the first control.pieces. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, TSN_PIECES_MAX);

@@ -33,7 +33,7 @@ enum tsn_cell_role {
 	TSN_CELL_STALE = 2, /* coarse is the innermost one, of an execution that is over */
 };
 
-/* One accumulator: process, labels. */
+/* One accumulator: process, labels, account. */
 struct tsn_cell_key {
 	TSN_U32 target; /* index into targets */
 	TSN_U32 fine;
