@@ -21,7 +21,8 @@ struct bench_options {
 	unsigned runs;	      /* sessions of each kind; 0: the mode's own choice */
 	double frequency_hz;  /* of the recorder's timer; 0: the mode's own choice */
 	uint64_t seed;
-	bool brief; /* where nothing else is asked for, as short as still says something */
+	bool escape; /* fanout: nothing but that */
+	bool brief;  /* where nothing else is asked for, as short as still says something */
 };
 
 /*
@@ -41,6 +42,9 @@ int mode_leakcheck(const struct bench_options *options, struct outcome *outcome)
 int mode_hook(const struct bench_options *options, struct outcome *outcome);
 int mode_cost(const struct bench_options *options, struct outcome *outcome);
 int mode_estimators(const struct bench_options *options, struct outcome *outcome);
+int mode_coarse(const struct bench_options *options, struct outcome *outcome);
+int mode_violate(const struct bench_options *options, struct outcome *outcome);
+int mode_fanout(const struct bench_options *options, struct outcome *outcome);
 int mode_all(const struct bench_options *options, struct outcome *outcome);
 
 /* What the options leave to the mode: its choice when brief, and when not. */

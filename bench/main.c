@@ -21,7 +21,7 @@ struct arguments {
 	bool json;
 };
 
-enum { OPTION_BRIEF = 256, OPTION_RECORDER };
+enum { OPTION_BRIEF = 256, OPTION_RECORDER, OPTION_ESCAPE };
 
 static const struct argp_option argp_options[] = {
 	{"seconds", 's', "SECONDS", 0, "Length of one session", 0},
@@ -31,6 +31,7 @@ static const struct argp_option argp_options[] = {
 	{"seed", 'S', "N", 0, "What orders and lengths are drawn from (default: 1)", 0},
 	{"json", 'j', NULL, 0, "Print one JSON object", 0},
 	{"brief", OPTION_BRIEF, NULL, 0, "As short as still says something", 0},
+	{"escape", OPTION_ESCAPE, NULL, 0, "fanout: only with work that outlives its request", 0},
 	{"recorder", OPTION_RECORDER, "PATH", 0,
 	 "The ticksnick to test (default: beside this program)", 0},
 	{0},
@@ -111,6 +112,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 		return 0;
 	case OPTION_BRIEF:
 		arguments->options.brief = true;
+		return 0;
+	case OPTION_ESCAPE:
+		arguments->options.escape = true;
 		return 0;
 	case OPTION_RECORDER:
 		arguments->options.recorder = value;

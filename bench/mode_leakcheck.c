@@ -15,6 +15,7 @@
 #include "bench.h"
 #include "outcome.h"
 #include "recorder.h"
+#include "stopwatch.h"
 #include "workload.h"
 
 #define SECONDS_BRIEF	 1
@@ -25,10 +26,14 @@
 #define MISTAKE_PART	 0.3 /* of the session, before the mistake is made */
 #define DURATION_PART	 0.9 /* of the session that one which was not ended has at least */
 #define VIOLATION_PREFIX "violation_"
+#define STALE_NS	 200000000 /* of work for a request that is over */
+#define STALE_SECONDS	 4	   /* stale work is looked for every second */
 
 TSN_FINE(label_leaky, "leakcheck.leaky");
 TSN_FINE(label_crossed, "leakcheck.crossed");
 TSN_FINE(label_around, "leakcheck.around");
+TSN_COARSE(label_request, "leakcheck.request");
+TSN_COARSE(label_step, "leakcheck.step");
 
 static void leak(void)
 {
@@ -43,13 +48,52 @@ static void close_the_wrong_one(void)
 	tsn_exit(label_around);
 }
 
+static void leak_request(void)
+{
+	tsn_enter(label_request);
+	tsn_expect_balanced();
+}
+
+static void close_the_wrong_request(void)
+{
+	tsn_enter(label_request);
+	tsn_exit(label_step);
+	tsn_exit(label_request);
+}
+
+/* The inner one is never left: its thread returns out of the outer one, as after a longjmp. */
+static void abandon(void)
+{
+	TSN_SCOPE(label_request);
+
+	tsn_enter(label_step);
+}
+
+static tsn_context_t finished_request(void)
+{
+	TSN_SCOPE(label_request);
+
+	return tsn_capture();
+}
+
+static void outlive(void)
+{
+	const tsn_context_t context = finished_request();
+	const uint64_t end_ns = stopwatch__cpu() + STALE_NS;
+	TSN_WITH_CONTEXT(context);
+
+	while (stopwatch__cpu() < end_ns)
+		;
+}
+
 static void balance(void)
 {
+	TSN_SCOPE(label_request);
+
 	tsn_enter(label_around);
 	tsn_enter(label_crossed);
 	tsn_exit(label_crossed);
 	tsn_exit(label_around);
-	tsn_expect_balanced();
 }
 
 /* A session, and what it should come to. */
@@ -60,6 +104,7 @@ struct trial {
 	int status;
 	const char *ended_by;
 	const char *warning, *label; /* NULL: no violation is to be told of */
+	double seconds;		     /* at least */
 };
 
 static const struct trial trials[] = {
@@ -69,6 +114,15 @@ static const struct trial trials[] = {
 	 "leakcheck.crossed"},
 	{"leak, not strict", leak, false, EXIT_DONE, "duration", "violation_leak",
 	 "leakcheck.leaky"},
+	{"request leak", leak_request, true, EXIT_VIOLATION, "violation", "violation_leak",
+	 "leakcheck.request"},
+	{"request mismatch", close_the_wrong_request, true, EXIT_VIOLATION, "violation",
+	 "violation_mismatch", "leakcheck.step"},
+	{"abandoned", abandon, true, EXIT_DONE, "duration", "abandoned", "leakcheck.step"},
+	{"stale", outlive, true, EXIT_VIOLATION, "violation", "coarse_stale", "leakcheck.request",
+	 STALE_SECONDS},
+	{"stale, not strict", outlive, false, EXIT_DONE, "duration", "coarse_stale",
+	 "leakcheck.request", 0},
 };
 
 #define TRIALS (sizeof(trials) / sizeof(trials[0]))
@@ -111,10 +165,13 @@ static int record(const struct trial *trial, double seconds, const struct bench_
 /* The one violation that a report tells of; NULL: none. */
 static const struct profile_warning *violation(const struct profile *profile)
 {
-	for (size_t i = 0; i < profile->warning_count; i++)
-		if (strncmp(profile->warnings[i].code, VIOLATION_PREFIX,
-			    strlen(VIOLATION_PREFIX)) == 0)
+	for (size_t i = 0; i < profile->warning_count; i++) {
+		const char *code = profile->warnings[i].code;
+
+		if (strncmp(code, VIOLATION_PREFIX, strlen(VIOLATION_PREFIX)) == 0 ||
+		    strcmp(code, "abandoned") == 0 || strcmp(code, "coarse_stale") == 0)
 			return &profile->warnings[i];
+	}
 	return NULL;
 }
 
@@ -183,11 +240,12 @@ int mode_leakcheck(const struct bench_options *options, struct outcome *outcome)
 	calibration__run(&calibration);
 	workload = workload__start(&calibration, &config);
 	for (size_t i = 0; i < TRIALS && !err; i++) {
+		const double length = fmax(seconds, trials[i].seconds);
 		struct recording recording = {0};
 
-		err = record(&trials[i], seconds, options, outcome, &recording);
+		err = record(&trials[i], length, options, outcome, &recording);
 		if (!err)
-			judge(&trials[i], &recording, seconds, outcome);
+			judge(&trials[i], &recording, length, outcome);
 		recording__free(&recording);
 	}
 	workload__pause(workload);

@@ -16,6 +16,11 @@ const struct mode modes[] = {
 	{"lockstep", mode_lockstep, "programs that keep step with the timer"},
 	{"leakcheck", mode_leakcheck, "labels that do not balance end a strict session"},
 	{"lock", mode_lock, "threads that queue for a mutex: waiting, and one at a time"},
+	{"coarse", mode_coarse,
+	 "requests timed at both ends: percentiles, what ran inside, the cost"},
+	{"violate", mode_violate, "a coarse label on too small an operation is warned about"},
+	{"fanout", mode_fanout,
+	 "requests whose work other threads do, with and without their context"},
 	{"all", mode_all, "all of these, one after the other, in one table"},
 };
 

@@ -203,3 +203,13 @@ const struct profile_fine *recording__fine(const struct recording *recording, co
 			return &profile->fine[i];
 	return NULL;
 }
+
+const struct profile_coarse *recording__coarse(const struct recording *recording, const char *label)
+{
+	const struct profile *profile = recording->profile;
+
+	for (size_t i = 0; profile && i < profile->coarse_count; i++)
+		if (strcmp(profile->coarse[i].label, label) == 0)
+			return &profile->coarse[i];
+	return NULL;
+}

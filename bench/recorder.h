@@ -50,7 +50,9 @@ int recorder__record(const struct bench_options *options, struct outcome *outcom
 
 void recording__free(struct recording *recording);
 
-/* The row of that label; NULL: none. */
+/* The row of that fine or coarse label; NULL: none. */
 const struct profile_fine *recording__fine(const struct recording *recording, const char *label);
+const struct profile_coarse *recording__coarse(const struct recording *recording,
+					       const char *label);
 
 #endif
