@@ -25,6 +25,26 @@ static __always_inline void pool_find(const struct tsn_target *target, __u64 *po
 }
 
 /*
+ * When the execution of that handle was closed, ns; 0: it goes on, or there is no telling. Global,
+ * so that the verifier looks at it once; weak, because each object file has it.
+ */
+__weak __noinline __u64 context_closed(__u32 target_index, __u64 handle)
+{
+	struct tsn_target *target = bpf_map_lookup_elem(&targets, &target_index);
+	__u64 at, place = (__u32)handle;
+	struct tsn_context context;
+
+	if (!target || target->clock != TSN_CLOCK_MONOTONIC)
+		return 0;
+	at = target->contexts + place * sizeof(context);
+	if (!place || place >= TSN_CONTEXTS_MAX || at >= target->contexts_end ||
+	    bpf_probe_read_user(&context, offsetof(struct tsn_context, tid), (void *)at) ||
+	    context.generation != handle >> 32 || context.state == TSN_CONTEXT_OPEN)
+		return 0;
+	return context.opened;
+}
+
+/*
  * Makes the chain (role and places 0 before) of a thread whose slot holds that coarse label, not 0,
  * and that context. An entry that cannot be read or believed is counted, and leaves the chain
  * empty: the time is the innermost label's alone.

@@ -31,6 +31,7 @@ static __always_inline void switch_out(struct task_struct *prev, struct tsn_targ
 			misses = switches - thread->switches - 1;
 		ticks_missed(thread, cpu, now);
 	}
+	wait_revise(thread);
 	thread_close(thread, prev, now, misses, true);
 
 	thread->unknown = 1;
@@ -49,6 +50,8 @@ static __always_inline void switch_out(struct task_struct *prev, struct tsn_targ
 	thread->coarse = head.coarse;
 	thread->chain.role = TSN_CELL_OWN;
 	thread->chain.places = 0;
+	thread->context = head.context;
+	thread->waited_until = 0;
 	if (head.coarse)
 		context_read(index, head.context, head.coarse, &thread->chain);
 

@@ -145,31 +145,43 @@ static __always_inline struct tsn_cell *charge_all(__u32 target, __u32 fine, __u
 	return cell;
 }
 
-/* Waiting of [start, end] to the labels of the latest switch-out. */
-static __always_inline void charge_wait(struct tsn_thread *thread, __u64 start, __u64 end)
+/* Waiting of [start, end], by its kinds. wait: enum tsn_wait; woken: when it was woken, 0: it was
+ * not. */
+static __always_inline void wait_split(__u32 wait, __u64 woken, __u64 start, __u64 end,
+				       struct charge *charge)
 {
-	__u64 total = thread_span(start, end);
-	__u64 first, woken = thread->woken;
-	struct charge charge = {};
+	__u64 total = thread_span(start, end), first;
 
-	if (!total)
-		return;
 	/* Before the wakeup it waits for whatever it waits for, after it for a CPU. */
-	if (thread->wait == TSN_WAIT_RUNNABLE || woken < start)
-		first = thread->wait == TSN_WAIT_RUNNABLE || woken ? 0 : total;
+	if (wait == TSN_WAIT_RUNNABLE || woken < start)
+		first = wait == TSN_WAIT_RUNNABLE || woken ? 0 : total;
 	else
 		first = woken > end ? total : thread_span(start, woken);
 	if (first > total)
 		first = total;
 
-	charge.runnable_ns = total - first;
-	if (thread->wait == TSN_WAIT_IO)
-		charge.io_ns = first;
+	charge->runnable_ns = total - first;
+	if (wait == TSN_WAIT_IO)
+		charge->io_ns = first;
 	else
-		charge.blocked_ns = first;
+		charge->blocked_ns = first;
+}
+
+/* Waiting of [start, end] to the labels of the latest switch-out. */
+static __always_inline void charge_wait(struct tsn_thread *thread, __u64 start, __u64 end)
+{
+	__u64 total = thread_span(start, end);
+	struct charge charge = {};
+
+	if (!total)
+		return;
+	wait_split(thread->wait, thread->woken, start, end, &charge);
 	thread->runnable_ns += charge.runnable_ns;
 	thread->blocked_ns += charge.blocked_ns;
 	thread->io_ns += charge.io_ns;
+	thread->waited_since = start;
+	thread->waited_until = end;
+	thread->waited_woken = thread->woken;
 
 	if (thread->unknown)
 		count_add(TSN_COUNT_LOST_WAIT_NS, total);
@@ -177,6 +189,36 @@ static __always_inline void charge_wait(struct tsn_thread *thread, __u64 start, 
 		count(TSN_COUNT_TABLE_FULL_SWITCH);
 		count_add(TSN_COUNT_LOST_WAIT_NS, total);
 	}
+}
+
+/*
+ * The latest wait was charged as what it was when it began, for a thread's memory cannot be read
+ * before it runs. Now it runs: if the execution that it waited under was closed meanwhile, the rest
+ * of the wait was stale.
+ */
+static __always_inline void wait_revise(struct tsn_thread *thread)
+{
+	__u64 from = thread->waited_since, until = thread->waited_until, closed;
+	struct tsn_chain stale = {.role = TSN_CELL_STALE};
+	struct charge charge = {}, back = {};
+
+	if (!until)
+		return;
+	thread->waited_until = 0;
+	if (!thread->coarse || thread->chain.role != TSN_CELL_OWN)
+		return;
+	closed = context_closed(thread->target, thread->context);
+	if (!closed || closed >= until)
+		return;
+	if (closed > from)
+		from = closed;
+	wait_split(thread->wait, thread->waited_woken, from, until, &charge);
+	if (!charge_all(thread->target, thread->fine, thread->coarse, &stale, &charge))
+		return;
+	back.runnable_ns = -charge.runnable_ns;
+	back.blocked_ns = -charge.blocked_ns;
+	back.io_ns = -charge.io_ns;
+	charge_all(thread->target, thread->fine, thread->coarse, &thread->chain, &back);
 }
 
 /* ---- records ---- */

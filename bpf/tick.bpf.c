@@ -192,6 +192,7 @@ static __always_inline void tick_target(struct bpf_perf_event_data *ctx, struct 
 		return;
 	if (thread->state == TSN_THREAD_RUNNING)
 		ticks_missed(thread, cpu, now - period);
+	wait_revise(thread);
 	switch (slot_read(target, task, thread->ns_tid, &thread->slot, &head)) {
 	case SLOT_UNREADABLE:
 		count(TSN_COUNT_SLOT_UNREADABLE_TICK);

@@ -80,6 +80,7 @@ static void labels_look(struct engine *engine, const struct target *target,
 			continue;
 		thread->fine = heads[i].fine;
 		thread->coarse = heads[i].coarse;
+		thread->context = heads[i].context;
 		if (table__read_chain(&target->table, &target->remote, &heads[i], &thread->chain))
 			__atomic_fetch_add(&engine->control->counters[TSN_COUNT_CONTEXT_UNREADABLE],
 					   1, __ATOMIC_RELAXED);

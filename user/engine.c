@@ -7,10 +7,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <linux/membarrier.h>
 #include <bpf/libbpf.h>
 
 #include "ticksnick.skel.h"
@@ -223,6 +225,9 @@ void engine__stop(struct engine *engine, uint64_t stop_ns)
 	struct timespec moment = {0, 1000000};
 
 	__atomic_store_n(&engine->control->stop_ns, stop_ns, __ATOMIC_SEQ_CST);
-	/* A program that had looked before has run for microseconds; none outlives this. */
-	nanosleep(&moment, NULL);
+	/* A program that had looked before cannot be preempted, but its CPU may be taken from a
+	 * virtual machine: each CPU has to be seen outside of it. Not to be had where CPUs run
+	 * without a tick (nohz_full); there it has run for microseconds. */
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		nanosleep(&moment, NULL);
 }

@@ -171,6 +171,7 @@ static void member_publish(struct session *session, struct session_member *membe
 	shared->slots_end = process->slots + (uint64_t)process->slots_max * TSN_SLOT_STRIDE;
 	shared->retired = process->retired;
 	shared->process = member->target->table.address;
+	shared->clock = process->clock;
 	shared->contexts = process->contexts;
 	shared->contexts_end =
 		process->contexts + process->contexts_max * sizeof(struct tsn_context);

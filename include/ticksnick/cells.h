@@ -161,8 +161,14 @@ struct tsn_thread {
 	TSN_U32 unknown;    /* 1: the labels could not be read at the latest switch-out */
 	char comm[16];
 	struct tsn_chain chain; /* of coarse, when last read */
+	TSN_U64 context;	/* that it was read from */
+	/* The latest wait, until it is known whether that execution outlasted it; see
+	 * wait_revise(). */
+	TSN_U64 waited_since;
+	TSN_U64 waited_until; /* 0: none */
+	TSN_U64 waited_woken; /* wakeup inside of it; 0: none */
 };
-TSN_ASSERT_SIZE(struct tsn_thread, 216);
+TSN_ASSERT_SIZE(struct tsn_thread, 248);
 
 enum tsn_final_state {
 	TSN_FINAL_NONE = 0,
@@ -209,7 +215,7 @@ struct tsn_target {
 	TSN_U64 exited_hits;
 	TSN_U64 weight_square_sum; /* sum over hits of (weight >> 10) squared */
 	TSN_U64 forks;		   /* processes that it forked */
-	TSN_U32 reserved;
+	TSN_U32 clock;		   /* enum tsn_clock */
 	TSN_U32 calls_final; /* 1: final_calls holds the retired ones too and is complete; 2: some
 				could not be read */
 	TSN_U64 process;     /* address of struct tsn_process */

@@ -294,12 +294,16 @@ TSN_WARM void tsn_context_settle(struct tsn_slot_full *slot, struct tsn_context 
 	}
 }
 
-/* Ends an execution; false: it was over. */
-TSN_INLINE int tsn_context_close(struct tsn_slot_full *slot, uint64_t handle)
+/* Ends an execution; false: it was over. now: by tsn_clock_now(). */
+TSN_INLINE int tsn_context_close(struct tsn_slot_full *slot, uint64_t handle, uint64_t now)
 {
 	struct tsn_context *context = tsn_context_at((uint32_t)handle);
 	const uint32_t generation = (uint32_t)(handle >> 32);
 
+	/* Before the state moves: from then on the last holder may give the context away. */
+	if (!tsn_context_if_open(handle))
+		return 0;
+	__atomic_store_n(&context->opened, now, __ATOMIC_RELAXED);
 	if (TSN_LIKELY(!__atomic_load_n(&context->holders, __ATOMIC_RELAXED))) {
 		if (!tsn_context_move(context, generation, TSN_CONTEXT_OPEN, TSN_CONTEXT_FREE))
 			return 0;
@@ -349,7 +353,7 @@ TSN_WARM void tsn_context_let_go(struct tsn_slot_full *slot, uint64_t handle)
 
 TSN_COLD void tsn_context_abandon(struct tsn_slot_full *slot, uint64_t handle, uint32_t label)
 {
-	if (tsn_context_close(slot, handle))
+	if (tsn_context_close(slot, handle, tsn_clock_now()))
 		tsn_leader_violate(TSN_VIOLATION_ABANDONED, label);
 }
 
@@ -456,7 +460,7 @@ TSN_WARM void tsn_level_end(struct tsn_slot_full *slot, uint32_t at)
 	level = tsn_level_pop(slot);
 	if (TSN_LIKELY(level.kind == TSN_LEVEL_SCOPE || level.kind == TSN_LEVEL_PAIR)) {
 		opened = tsn_context_at((uint32_t)level.context)->opened;
-		if (TSN_LIKELY(tsn_context_close(slot, level.context)))
+		if (TSN_LIKELY(tsn_context_close(slot, level.context, now)))
 			tsn_durations_count(slot, level.coarse, now > opened ? now - opened : 0,
 					    now);
 	} else if (level.kind == TSN_LEVEL_MOUNT) {

@@ -147,7 +147,7 @@ struct tsn_context {
 	TSN_U32 holders;    /* mounts of it, each of which a slot names or has named; the
 			       application's own */
 	TSN_U32 depth;	    /* labels on chain, 1 .. TSN_CHAIN_MAX */
-	TSN_U64 opened;	    /* process.clock */
+	TSN_U64 opened;	    /* process.clock; once it is over: when it was closed */
 	TSN_U32 tid;	    /* of the thread that opened it */
 	TSN_U32 parent; /* index of the execution it was begun inside, 0: none; where it is free,
 			   of the next free one; the application's own */

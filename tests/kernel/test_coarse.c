@@ -18,13 +18,13 @@ struct observed {
 	struct spans_input input;
 };
 
-static void observe_options(struct observed *observed, const char *arguments,
+static void observe_subject(struct observed *observed, const char *subject, const char *arguments,
 			    const struct session_options *options)
 {
 	char error[ENGINE_ERROR_SIZE];
 	struct target *target;
 	int output;
-	pid_t pid = record__subject("coarse", arguments, &output);
+	pid_t pid = record__subject(subject, arguments, &output);
 
 	memset(observed, 0, sizeof(*observed));
 	observed->names = calloc(1, sizeof(*observed->names));
@@ -38,6 +38,12 @@ static void observe_options(struct observed *observed, const char *arguments,
 	record__end(pid, output);
 	ck_assert_int_eq(collect_spans__fill(observed->session, observed->names, &observed->input),
 			 0);
+}
+
+static void observe_options(struct observed *observed, const char *arguments,
+			    const struct session_options *options)
+{
+	observe_subject(observed, "coarse", arguments, options);
 }
 
 static void observe(struct observed *observed, const char *arguments)
@@ -269,6 +275,27 @@ START_TEST(work_under_an_execution_that_is_over_is_stale_and_on_no_other_account
 }
 END_TEST
 
+START_TEST(a_wait_is_stale_from_the_moment_its_execution_is_over)
+{
+	struct session_options options = {
+		.frequency_hz = 997, .duration_ns = 2000000000, .signals_fd = -1};
+	struct spans_cell own, stale;
+	struct observed observed;
+
+	observe_subject(&observed, "outlived", "", &options);
+	own = account(&observed, "request", "late", TSN_CELL_OWN);
+	stale = account(&observed, "request", "late", TSN_CELL_STALE);
+	printf("outlived: %.3f s in the request, %.3f s after it (2/3 = 0.667 of both: %.4f)\n",
+	       (double)own.blocked_ns / 1e9, (double)stale.blocked_ns / 1e9,
+	       (double)stale.blocked_ns / (double)(own.blocked_ns + stale.blocked_ns));
+	ck_assert_double_eq_tol((double)stale.blocked_ns /
+					(double)(own.blocked_ns + stale.blocked_ns),
+				2.0 / 3, 0.03);
+	ck_assert_double_ge((double)own.blocked_ns, 0.4e9);
+	forget(&observed);
+}
+END_TEST
+
 START_TEST(stale_work_ends_a_strict_session)
 {
 	struct session_options options = {
@@ -370,6 +397,7 @@ Suite *coarse_suite(void)
 	tcase_add_test(cases, waiting_is_on_the_same_accounts_exactly);
 	tcase_add_loop_test(
 		cases, work_under_an_execution_that_is_over_is_stale_and_on_no_other_account, 0, 3);
+	tcase_add_test(cases, a_wait_is_stale_from_the_moment_its_execution_is_over);
 	tcase_add_loop_test(cases, stale_work_ends_a_strict_session, 0, 2);
 	tcase_add_test(cases, a_chain_of_sixteen_is_charged_to_sixteen_labels);
 	tcase_add_test(cases, a_chain_begins_at_the_label_that_the_slot_holds);

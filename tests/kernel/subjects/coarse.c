@@ -103,6 +103,7 @@ static void close_execution(uint32_t place, struct tsn_durations *block)
 
 	__atomic_store_n(&slot()->coarse, parent ? pool[parent].chain[0] : 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&slot()->context, parent ? HANDLE(parent) : 0, __ATOMIC_SEQ_CST);
+	entry->opened = now;
 	__atomic_store_n(&entry->state, TSN_CONTEXT_FREE, __ATOMIC_SEQ_CST);
 	block->buckets[tsn_duration_bucket(units)]++;
 	if (now >> TSN_DURATION_EPOCH_SHIFT != maximum->at >> TSN_DURATION_EPOCH_SHIFT ||
