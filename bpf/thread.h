@@ -231,29 +231,36 @@ static __always_inline __u64 thread_earliest(struct task_struct *task)
 	return start > control.start_ns ? start : control.start_ns;
 }
 
-/* Makes the record of a thread seen for the first time. NULL: the table is full. */
+static const struct tsn_thread thread_zero;
+
+/*
+ * Makes the record of a thread seen for the first time. NULL: the table is full. Filled where it
+ * stands, for it is half of a program's stack: nobody else looks at a thread that runs here, or
+ * does not run yet.
+ */
 static __always_inline struct tsn_thread *thread_new(struct task_struct *task, __u32 target,
 						     __u32 state, __u64 since)
 {
 	__u32 tid = task->pid;
-	struct tsn_thread fresh = {
-		.target = target,
-		.tgid = task->tgid,
-		.tid = tid,
-		.ns_tid = kernel__namespace_tid(task),
-		.state = state,
-		.wait = TSN_WAIT_RUNNABLE,
-		.born = since,
-		.since = since,
-		.switches = kernel__switches(task),
-	};
-	struct tsn_thread *thread;
+	bool made = !bpf_map_update_elem(&threads, &tid, &thread_zero, BPF_NOEXIST);
+	struct tsn_thread *thread = bpf_map_lookup_elem(&threads, &tid);
 
-	bpf_probe_read_kernel_str(fresh.comm, sizeof(fresh.comm), task->comm);
-	bpf_map_update_elem(&threads, &tid, &fresh, BPF_NOEXIST);
-	thread = bpf_map_lookup_elem(&threads, &tid);
-	if (!thread)
+	if (!thread) {
 		count(TSN_COUNT_THREAD_UNTRACKED);
+		return NULL;
+	}
+	if (!made) /* the census was faster */
+		return thread;
+	thread->target = target;
+	thread->tgid = task->tgid;
+	thread->tid = tid;
+	thread->ns_tid = kernel__namespace_tid(task);
+	thread->state = state;
+	thread->wait = TSN_WAIT_RUNNABLE;
+	thread->born = since;
+	thread->since = since;
+	thread->switches = kernel__switches(task);
+	bpf_probe_read_kernel_str(thread->comm, sizeof(thread->comm), task->comm);
 	return thread;
 }
 
