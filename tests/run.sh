@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs the test suites one after the other, shows what they print, and ends with one line that sums them up:
-# "N passed, N failed", with ", N skipped" when something was skipped.
+# Runs the test suites one after the other, shows what they print, says again what failed, and ends with one
+# line that sums them up: "N passed, N failed", with ", N skipped" when something was skipped.
 #
 # usage: tests/run.sh BUILD [SUITE..]		suites: unit header matrix kernel cli style (default: all of them)
 #
@@ -18,7 +18,8 @@ suites=${TESTS_SUITE_DIR:-}
 
 passed=0 failed=0 skipped=0
 log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
+failures=$(mktemp) || exit 1
+trap 'rm -f "$log" "$failures"' EXIT
 
 suite_command() {
 	case $1 in
@@ -51,6 +52,14 @@ counts_of() {
 	END { if (plain) print plain; else if (found) print passed + 0, failed + 0, 0 }' "$1"
 }
 
+# What a suite printed of its failures, each with the indented lines below it: a long log may be cut from its front.
+failures_of() {
+	awk -v suite="$1" '
+	/^FAIL / || /^[^ ]+:[0-9]+:[FE]:/ { shown = 1; print suite ": " $0; next }
+	shown && /^[ \t]/ && shown++ <= 20 { print; next }
+	{ shown = 0 }' "$2"
+}
+
 run_suite() {
 	local suite=$1 command status counts p f s start=$SECONDS
 	command=$(suite_command "$suite") || {
@@ -70,18 +79,19 @@ run_suite() {
 	status=${PIPESTATUS[0]}
 	counts=$(counts_of "$log")
 	if [ -z "$counts" ]; then
-		echo "FAIL $suite: printed no count (exit status $status)"
+		echo "FAIL $suite: printed no count (exit status $status)" | tee -a "$log"
 		counts="0 1 0"
 	fi
 	read -r p f s <<<"$counts"
 	if [ "$status" -ne 0 ] && [ "$f" -eq 0 ]; then
-		echo "FAIL $suite: exit status $status, though no test failed"
+		echo "FAIL $suite: exit status $status, though no test failed" | tee -a "$log"
 		f=1
 	fi
 	if [ $((p + f + s)) -eq 0 ]; then
-		echo "FAIL $suite: ran no test"
+		echo "FAIL $suite: ran no test" | tee -a "$log"
 		f=1
 	fi
+	failures_of "$suite" "$log" >>"$failures"
 	echo "-- $suite: passed $p, failed $f, skipped $s, in $((SECONDS - start)) s"
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
@@ -94,6 +104,10 @@ if [ "$skipped" -gt 0 ] && [ "${CI:-}" = true ]; then
 	echo "tests: $skipped skipped, which in CI is a failure"
 	failed=$((failed + skipped))
 	skipped=0
+fi
+if [ -s "$failures" ]; then
+	echo "== failures"
+	cat "$failures"
 fi
 line="$passed passed, $failed failed"
 [ "$skipped" -eq 0 ] || line="$line, $skipped skipped"

@@ -206,6 +206,29 @@ the_runner_counts_failures() {
 	assert_equal "$(tail -n 1 "$OUT")" "10 passed, 3 failed" "closing line"
 }
 
+# What failed is named once more at the end, with what was said below it, and nothing else is.
+the_runner_repeats_failures_at_the_end() {
+	suite unit <<-'END'
+		echo "tests/t.c:7:F:core:adds:0: 1 is not 2"
+		echo "ok   other"
+		echo "50%: Checks: 2, Failures: 1, Errors: 0"
+	END
+	suite cli <<-'END'
+		echo "FAIL name"
+		echo "     wanted 3"
+		echo "ok   more"
+		echo "     not this"
+		echo "1 passed, 1 failed"
+		exit 1
+	END
+	run_suites unit cli
+	assert_exit 1
+	sed -n '/^== failures/,$p' "$OUT" >end
+	printf '%s\n' '== failures' 'unit: tests/t.c:7:F:core:adds:0: 1 is not 2' 'cli: FAIL name' '     wanted 3' \
+		'2 passed, 2 failed' >wanted
+	assert_same wanted end
+}
+
 # A suite that says nothing, dies after its count, or runs no test has not passed.
 the_runner_distrusts() {
 	echo "$1" | suite unit
@@ -243,6 +266,7 @@ test_case a_plain_build_says_what_is_missing_and_stops
 test_case the_runner_sums_up_all_suites
 test_case the_runner_counts_nothing_twice
 test_case the_runner_counts_failures
+test_case the_runner_repeats_failures_at_the_end
 test_case the_runner_distrusts 'echo hello'
 test_case the_runner_distrusts 'echo "3 passed, 0 failed"; exit 9'
 test_case the_runner_distrusts 'echo "0 passed, 0 failed"'
