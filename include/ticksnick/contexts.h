@@ -344,8 +344,15 @@ TSN_INLINE int tsn_context_hold(struct tsn_slot_full *slot, uint64_t handle)
 TSN_WARM void tsn_context_let_go(struct tsn_slot_full *slot, uint64_t handle)
 {
 	struct tsn_context *context = tsn_context_at((uint32_t)handle);
+	uint32_t holders = __atomic_load_n(&context->holders, __ATOMIC_RELAXED);
 
-	if (__atomic_sub_fetch(&context->holders, 1, __ATOMIC_SEQ_CST))
+	/* None: a mount that was suspended while its process was forked. */
+	do {
+		if (!holders)
+			return;
+	} while (!__atomic_compare_exchange_n(&context->holders, &holders, holders - 1, 0,
+					      __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+	if (holders > 1)
 		return;
 	if (context->parent == TSN_PARENT_GONE)
 		tsn_context_move(context, (uint32_t)(handle >> 32), TSN_CONTEXT_OPEN,
@@ -511,28 +518,27 @@ TSN_COLD void tsn_level_unwind(struct tsn_slot_full *slot, uint32_t at)
 TSN_COLD void tsn_contexts_forget(struct tsn_slot_full *slot)
 {
 	const uint32_t used = tsn_process_descriptor.contexts_used;
-	uint8_t begun[TSN_CONTEXTS_MAX], mounts[TSN_CONTEXTS_MAX];
 	struct tsn_context *context;
 	const struct tsn_level *level;
 	uint32_t i;
 
-	memset(begun, 0, sizeof(begun));
-	memset(mounts, 0, sizeof(mounts));
+	for (i = 1; i < used; i++)
+		tsn_context_at(i)->holders = tsn_context_at(i)->tid = 0;
 	for (i = 0; slot && i < slot->levels_open; i++) {
 		level = &slot->levels[i];
+		context = tsn_context_at((uint32_t)level->context);
 		if (level->kind == TSN_LEVEL_MOUNT)
-			mounts[(uint32_t)level->context]++;
+			context->holders++;
 		else if ((level->kind == TSN_LEVEL_SCOPE || level->kind == TSN_LEVEL_PAIR) &&
 			 tsn_context_if_open(level->context))
-			begun[(uint32_t)level->context] = 1;
+			context->tid = slot->head.tid;
 	}
 	memset(&tsn_pool, 0, sizeof(tsn_pool));
 	for (i = 1; i < used; i++) {
 		context = tsn_context_at(i);
-		context->holders = mounts[i];
-		if (begun[i]) {
-			context->tid = slot->head.tid;
-		} else if (!mounts[i]) {
+		if (context->tid)
+			continue;
+		if (!context->holders) {
 			context->state = TSN_CONTEXT_FREE;
 			tsn_contexts_push(i);
 		} else if (context->state == TSN_CONTEXT_OPEN) {

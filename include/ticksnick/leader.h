@@ -24,6 +24,8 @@ struct tsn_leader {
 	pthread_mutex_t lock; /* taken with signals blocked; nothing that may call back is called
 				 under it */
 	uint64_t signals;     /* the mask to restore after fork() */
+	uint32_t forking;     /* the lock is fork_thread's, and nothing is half done under it */
+	pthread_t fork_thread;
 	uint64_t reclaimed_ns;
 	struct tsn_process *modules[TSN_MODULES_MAX];
 	uint32_t free_hint; /* no slot below it is free */
@@ -114,6 +116,14 @@ TSN_INLINE int64_t tsn_tls_offset(void)
 	return (int64_t)((uint64_t)&tsn_thread.slot - thread_pointer);
 }
 
+/* Whether this thread is between tsn_leader_fork_prepare() and the end of its fork(), where other
+ * handlers of it may use labels. */
+TSN_INLINE int tsn_leader_forks(void)
+{
+	return __atomic_load_n(&tsn_leader.forking, __ATOMIC_ACQUIRE) &&
+	       pthread_equal(tsn_leader.fork_thread, pthread_self());
+}
+
 /*
  * With signals blocked a handler that uses labels cannot find the lock taken by its own thread. By
  * raw system calls: the C library would leave out the signals that it keeps for itself.
@@ -122,6 +132,8 @@ TSN_COLD uint64_t tsn_leader_lock(void)
 {
 	uint64_t all = ~(uint64_t)0, before = 0;
 
+	if (tsn_leader_forks())
+		return 0;
 	tsn_syscall(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, sizeof(all));
 	pthread_mutex_lock(&tsn_leader.lock);
 	return before;
@@ -129,6 +141,8 @@ TSN_COLD uint64_t tsn_leader_lock(void)
 
 TSN_COLD void tsn_leader_unlock(uint64_t signals)
 {
+	if (tsn_leader_forks())
+		return;
 	pthread_mutex_unlock(&tsn_leader.lock);
 	tsn_syscall(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &signals, NULL, sizeof(signals));
 }
@@ -189,6 +203,10 @@ TSN_COLD uint32_t tsn_leader_join(struct tsn_process *module)
 			tsn_leader.modules[index] = module;
 	}
 	tsn_leader_unlock(signals);
+	/* A slot that others have claimed is this module's too, before it has registered anything.
+	 */
+	if (!tsn_module.operations)
+		__atomic_store_n(&tsn_module.operations, &tsn_operations, __ATOMIC_RELEASE);
 	/* Not under the lock: it allocates memory, by a function that may itself be labelled. */
 	if (!__atomic_exchange_n(&tsn_leader.fork_handled, 1, __ATOMIC_ACQ_REL))
 		tsn_atfork(tsn_leader_fork_prepare, tsn_leader_fork_parent, tsn_leader_fork_child);
@@ -453,10 +471,13 @@ TSN_COLD void tsn_leader_fork_prepare(void)
 	uint64_t signals = tsn_leader_lock();
 
 	tsn_leader.signals = signals;
+	tsn_leader.fork_thread = pthread_self();
+	__atomic_store_n(&tsn_leader.forking, 1, __ATOMIC_RELEASE);
 }
 
 TSN_COLD void tsn_leader_fork_parent(void)
 {
+	__atomic_store_n(&tsn_leader.forking, 0, __ATOMIC_RELEASE);
 	tsn_leader_unlock(tsn_leader.signals);
 }
 
@@ -510,7 +531,7 @@ TSN_COLD void tsn_leader_fork_child(void)
 		tsn_durations_forget();
 	}
 	__atomic_store_n(&process->pid, (uint32_t)tsn_syscall(SYS_getpid), __ATOMIC_RELEASE);
-	tsn_leader_unlock(tsn_leader.signals);
+	tsn_leader_fork_parent();
 }
 
 #ifdef __cplusplus

@@ -32,10 +32,10 @@
  * are still evaluated and type-checked.
  *
  * Limits (slot.h): TSN_LABELS_MAX ids, 0 included; TSN_SLOTS_MAX threads with labels alive at once;
- * TSN_STACK_MAX fine pairs open in one thread; TSN_CONTEXTS_MAX - 1 executions open at once;
- * TSN_CHAIN_MAX of them inside each other; TSN_LEVELS_MAX executions, coarse pairs and mounted
- * contexts in one thread. Exceeding one is counted, reported by the recorder, and otherwise
- * harmless.
+ * TSN_STACK_MAX fine pairs open in one thread; TSN_CONTEXTS_MAX - 1 executions open at once,
+ * less one for each thread that has ended its own; TSN_CHAIN_MAX of them inside each other;
+ * TSN_LEVELS_MAX executions, coarse pairs and mounted contexts in one thread. Exceeding one is
+ * counted, reported by the recorder, and otherwise harmless.
  *
  * Costs: a fine scope takes under a nanosecond, a coarse one two readings of the clock and some
  * 20 ns. The first coarse label reserves 320 MiB of address space; memory is taken as durations are
@@ -56,7 +56,8 @@
  * (TSN_VIOLATION_ABANDONED).
  *
  * fork() through the C library: the child starts with the labels and executions of the forking
- * thread, no calls counted and no durations.
+ * thread, no calls counted and no durations. Executions of other threads, and those that were
+ * suspended, are the parent's alone: where the child ends one, nothing is counted.
  */
 #ifndef TICKSNICK_H
 #define TICKSNICK_H

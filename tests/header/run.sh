@@ -93,6 +93,13 @@ no_libpthread() {
 	done
 }
 
+# labels_elsewhere COMPILER: an executable that only carries the contexts of a library's labels.
+labels_elsewhere() {
+	local source=$here/labels_elsewhere.c library="$build/liblabelled-$1.so" program="$build/labels_elsewhere-$1"
+	"$1" -O2 -fPIC -shared $warn -DLIBRARY "$source" -o "$library" &&
+		"$1" -O2 $warn "$source" "$library" "-Wl,-rpath,$build" -o "$program" -lpthread && "$program"
+}
+
 example="$top/docs/examples/job_queue.c"
 for pair in gcc:g++ clang:clang++; do
 	cc=${pair%:*} cxx=${pair#*:}
@@ -105,6 +112,7 @@ for pair in gcc:g++ clang:clang++; do
 	check_with "$cc" "no dependence on threads, $cc" no_libpthread "$cc"
 	check_with "$cxx" "coroutine, $cxx" runs_alone "$cxx" "$here/coroutine.cc" -std=c++20 -O2
 	check_with "$cxx" "coroutine, $cxx -O0" runs_alone "$cxx" "$here/coroutine.cc" -std=c++20
+	check_with "$cc" "labels elsewhere, $cc" labels_elsewhere "$cc"
 	check_with "$cc" "job_queue, $cc" runs_alone "$cc" "$example" -std=gnu11 -O2
 	check_with "$cc" "job_queue disabled, $cc" runs_alone "$cc" "$example" -std=c11 -DTICKSNICK_DISABLE
 	for standard in c11 gnu11; do

@@ -333,6 +333,45 @@ START_TEST(contexts_that_idle_threads_keep_are_found)
 }
 END_TEST
 
+static void *keep_one(void *unused)
+{
+	{
+		TSN_SCOPE(query);
+	}
+	sem_post(&arrived);
+	sem_wait(&leave);
+	return unused;
+}
+
+/* Each idle thread keeps a context, which nobody else may take. */
+START_TEST(idle_threads_leave_contexts_for_as_many_executions)
+{
+	enum { THREADS = TSN_SLOTS_MAX - 1 };
+	static pthread_t thread[THREADS];
+	pthread_attr_t attributes;
+	unsigned i;
+
+	sem_init(&arrived, 0, 0);
+	sem_init(&leave, 0, 0);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 65536);
+	for (i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&thread[i], &attributes, keep_one, NULL), 0);
+	for (i = 0; i < THREADS; i++)
+		sem_wait(&arrived);
+	for (i = 0; i < TSN_CONTEXTS_MAX - 1 - THREADS; i++) {
+		tsn_enter(request);
+		crowd[i] = tsn_suspend();
+	}
+	ck_assert_uint_eq(inspect__open(), TSN_CONTEXTS_MAX - TSN_SLOTS_MAX);
+	ck_assert_uint_eq(inspect__all_violations(), 0);
+	for (i = 0; i < THREADS; i++)
+		sem_post(&leave);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+}
+END_TEST
+
 START_TEST(context_is_used_again_with_the_next_generation)
 {
 	struct tsn_context *context;
@@ -451,6 +490,7 @@ TCase *coarse__tcase(void)
 	tcase_add_test(tcase, coarse_label_still_open_is_a_leak);
 	tcase_add_test(tcase, full_pool_is_counted_and_recovers);
 	tcase_add_test(tcase, contexts_that_idle_threads_keep_are_found);
+	tcase_add_test(tcase, idle_threads_leave_contexts_for_as_many_executions);
 	tcase_add_test(tcase, context_is_used_again_with_the_next_generation);
 #ifdef __x86_64__
 	tcase_add_test(tcase, slot_is_in_order_after_every_instruction);

@@ -8,6 +8,8 @@
 
 TSN_FINE(outer, "fork outer");
 TSN_FINE(inner, "fork inner");
+TSN_COARSE(request, "fork request");
+TSN_COARSE(job, "fork job");
 
 static pthread_barrier_t barrier;
 
@@ -154,6 +156,117 @@ START_TEST(fork_amid_claims_leaves_no_lock_held)
 }
 END_TEST
 
+static volatile int handling, handled;
+
+static void handle_fork(void)
+{
+	if (!handling)
+		return;
+	handled++;
+	TSN_SCOPE(request);
+	tsn_register_fine("fork late");
+	call_once(NULL);
+}
+
+/* Before the header's own: so it prepares after them, and is told of the end before them. */
+__attribute__((constructor(101))) static void handlers_register(void)
+{
+	pthread_atfork(handle_fork, handle_fork, handle_fork);
+}
+
+static void *fork_first(void *unused)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(handled != 2 || inspect__claimed() != 1 || inspect__open() != 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	return unused;
+}
+
+START_TEST(handlers_of_a_fork_may_use_labels_that_their_thread_never_used)
+{
+	pthread_t thread;
+
+	handling = 1;
+	ck_assert_int_eq(pthread_create(&thread, NULL, fork_first, NULL), 0);
+	pthread_join(thread, NULL);
+	handling = 0;
+	ck_assert_int_eq(handled, 2);
+	ck_assert_uint_eq(inspect__calls(inner.id), 2);
+	ck_assert_uint_eq(inspect__executions(request.id), 2);
+	ck_assert_uint_eq(inspect__all_violations(), 0);
+}
+END_TEST
+
+static unsigned stuck(void)
+{
+	const struct tsn_context *context;
+	unsigned i, n = 0;
+
+	for (i = 1; i < inspect__process()->contexts_used; i++) {
+		context = inspect__context(i);
+		n += context->state == TSN_CONTEXT_CLOSED || context->holders;
+	}
+	return n;
+}
+
+/* owner: in a request; worker: has mounted it, and is in a job of its own inside. */
+static int resume_in_child(tsn_saved_t owner, tsn_saved_t worker, tsn_scope_t mount)
+{
+	unsigned i;
+
+	tsn_resume(worker);
+	tsn_exit(job);
+	tsn_scope_leave(&mount);
+	tsn_resume(owner);
+	tsn_exit(request);
+	EXPECT(stuck() == 0);
+	/* They are the parent's, which counts them. */
+	EXPECT(inspect__executions(request.id) == 0 && inspect__executions(job.id) == 0);
+	for (i = 0; i < 8; i++)
+		tsn_enter(job);
+	for (i = 0; i < 8; i++)
+		tsn_exit(job);
+	EXPECT(stuck() == 0);
+	EXPECT(inspect__executions(job.id) == 8);
+	return 0;
+}
+
+START_TEST(child_may_resume_what_was_suspended_when_it_was_forked)
+{
+	tsn_saved_t owner, worker;
+	tsn_context_t context;
+	tsn_scope_t mount;
+	int status;
+	pid_t pid;
+
+	tsn_enter(request);
+	context = tsn_capture();
+	owner = tsn_suspend();
+	mount = tsn_mount(context);
+	tsn_enter(job);
+	worker = tsn_suspend();
+	pid = fork();
+	if (pid == 0)
+		_exit(resume_in_child(owner, worker, mount) & 0xff);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "child: line %d or signal",
+		      WEXITSTATUS(status));
+	tsn_resume(worker);
+	tsn_exit(job);
+	tsn_scope_leave(&mount);
+	tsn_resume(owner);
+	tsn_exit(request);
+	ck_assert_uint_eq(stuck(), 0);
+	ck_assert_uint_eq(inspect__executions(request.id), 1);
+	ck_assert_uint_eq(inspect__executions(job.id), 1);
+	ck_assert_uint_eq(inspect__all_violations(), 0);
+}
+END_TEST
+
 TCase *fork__tcase(void)
 {
 	TCase *tcase = tcase_create("fork");
@@ -162,5 +275,7 @@ TCase *fork__tcase(void)
 	tcase_add_test(tcase, child_keeps_labels_and_starts_counting_at_zero);
 	tcase_add_test(tcase, child_of_an_unregistered_thread_registers_itself);
 	tcase_add_test(tcase, fork_amid_claims_leaves_no_lock_held);
+	tcase_add_test(tcase, handlers_of_a_fork_may_use_labels_that_their_thread_never_used);
+	tcase_add_test(tcase, child_may_resume_what_was_suspended_when_it_was_forked);
 	return tcase;
 }
