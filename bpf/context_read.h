@@ -41,7 +41,7 @@ __weak __noinline __u64 context_closed(__u32 target_index, __u64 handle)
 	    bpf_probe_read_user(&context, offsetof(struct tsn_context, tid), (void *)at) ||
 	    context.generation != handle >> 32 || context.state == TSN_CONTEXT_OPEN)
 		return 0;
-	return context.opened;
+	return context.opened - (__u64)target->clock_offset;
 }
 
 /*

@@ -216,7 +216,7 @@ static int fail_locate(const struct target *target, int err)
 	default:
 		return fail(EXIT_NO_TARGET,
 			    "process %d (%s) has no ticksnick slot: include "
-			    "<ticksnick/ticksnick.h> in it and label "
+			    "<ticksnick/ticksnick.h> in it, without TICKSNICK_DISABLE, and label "
 			    "its code, see ticksnick(1)",
 			    target->pid, comm);
 	}
@@ -348,7 +348,9 @@ static int slots_check(const struct run *run)
 	return run->launched
 		       ? fail(EXIT_NO_TARGET,
 			      "%s has no ticksnick slot (what it starts is not recorded): include "
-			      "<ticksnick/ticksnick.h> in it and label its code, see ticksnick(1)",
+			      "<ticksnick/ticksnick.h> in it, without TICKSNICK_DISABLE, and label "
+			      "its code, "
+			      "see ticksnick(1)",
 			      run->arguments.command[0])
 		       : 0;
 }

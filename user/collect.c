@@ -13,6 +13,9 @@
  */
 #define COARSE_COST_NS 65
 
+/* Part of the session that reading durations at its edges may take. */
+#define SPANS_LATE 0.02
+
 const char *collect__end_name(enum session_end end)
 {
 	static const char *const names[] = {
@@ -333,15 +336,17 @@ static const struct {
 	 "one kind",
 	 "; the name is there with another: %s"},
 	{TSN_VIOLATION_CONTEXTS_FULL, "contexts_full",
-	 "an execution found no free context (4,095 may be open), so it was not timed",
+	 "an execution found no free context (8,191 may be open, less a spare for each thread), so "
+	 "it was not timed",
 	 ", the latest: %s"},
 	{TSN_VIOLATION_CHAIN, "chain_depth",
-	 "more than 16 coarse labels were inside each other; what is further in was not timed",
+	 "more than 16 coarse labels were inside each other (is an exit missing?); what is further "
+	 "in was not timed",
 	 ", the latest: %s"},
 	{TSN_VIOLATION_ABANDONED, "abandoned",
-	 "the scope of an execution was never left (longjmp, the end of its thread), so it is in "
-	 "no "
-	 "duration",
+	 "an execution was never left (a tsn_exit that is missing, longjmp, the end of its "
+	 "thread), "
+	 "so it is in no duration, but the time under it is in its row",
 	 ", the latest: %s"},
 };
 
@@ -366,6 +371,14 @@ static int violation_warn(const struct session_member *member, size_t which,
 			     violation_warnings[which].text, about);
 }
 
+/* Whether reading durations at the edges took so long that spans show it, and how long. */
+static bool spans_late(const struct session *session, const struct session_member *member,
+		       double *late_ns)
+{
+	*late_ns = (double)member->spans_took_ns;
+	return *late_ns > SPANS_LATE * (double)(session->stop_ns - session->start_ns);
+}
+
 static int warnings_fill(const struct session *session, struct profile *profile)
 {
 	size_t i, v;
@@ -374,6 +387,7 @@ static int warnings_fill(const struct session *session, struct profile *profile)
 	for (i = 0; i < session->member_count; i++) {
 		const struct session_member *member = session->members[i];
 		int pid = member->target->pid;
+		double late_ns;
 
 		if (member->current && member->target->thread_id)
 			err |= profile__warn(
@@ -412,6 +426,13 @@ static int warnings_fill(const struct session *session, struct profile *profile)
 					     "process %d ended before its last executions could be "
 					     "read; those of its last second may be missing",
 					     pid);
+		if (spans_late(session, member, &late_ns))
+			err |= profile__warn(
+				profile, "executions_late", NULL,
+				"reading the executions of process %d took %.0f ms: "
+				"inside and working are off by up to %.1f%%",
+				pid, late_ns / 1e6,
+				100 * late_ns / (double)(session->stop_ns - session->start_ns));
 		if (session->engine->targets[member->index].forks)
 			err |= profile__warn(profile, "children_left_out", NULL,
 					     "process %d forked %" PRIu64

@@ -104,6 +104,7 @@ static int member_fill(const struct session *session, struct session_member *mem
 		*label = (struct spans_label){
 			.name = label_names__get(names, &member->table, id),
 			.unit_ns = session_coarse__unit_ns(session, member),
+			.stretch = session_coarse__stretch(session, member),
 		};
 		(*count)++;
 		if (member->durations && !member->durations_failed &&

@@ -329,9 +329,13 @@ int durations__read_base(struct durations *durations, const struct table *table,
 		if (buckets)
 			memcpy(buckets, base->buckets, BLOCK_BYTES);
 	}
-	/* A pool that cannot be read has nothing open. */
-	open_read(table, remote, durations->start, durations->open_first);
 	return 0;
+}
+
+int durations__read_open_first(struct durations *durations, const struct table *table,
+			       const struct remote *remote, uint64_t edge)
+{
+	return open_read(table, remote, edge, durations->open_first);
 }
 
 int durations__read(struct durations *durations, const struct table *table,

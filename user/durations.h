@@ -63,8 +63,8 @@ struct durations *durations__new(uint64_t start, size_t *room);
 void durations__free(struct durations *durations); /* NULL is fine */
 
 /*
- * The state when the session begins, and the one so far: what has been executed, and what is open
- * at the edge in question (of those that were opened by then). now: the moment of the reading; what
+ * What has been executed before the session and so far, and what is open at its edges (of those
+ * that were opened by then; without a reading, nothing). now: the moment of the reading; what
  * claims to be later is nonsense. The descriptor in table must be fresh. 0 or a negative errno, and
  * then all is as before. A process that has no durations is -ENOENT.
  */
@@ -72,6 +72,8 @@ int durations__read_base(struct durations *durations, const struct table *table,
 			 const struct remote *remote, uint64_t now);
 int durations__read(struct durations *durations, const struct table *table,
 		    const struct remote *remote, uint64_t now);
+int durations__read_open_first(struct durations *durations, const struct table *table,
+			       const struct remote *remote, uint64_t edge);
 int durations__read_open_last(struct durations *durations, const struct table *table,
 			      const struct remote *remote, uint64_t edge);
 

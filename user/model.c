@@ -320,14 +320,14 @@ static int warn_session(const struct rows *rows, struct profile *profile)
 
 	if (rows->count == 1)
 		return profile__warn(profile, "no_labels", NULL,
-				     "no label is registered: all of the time is in no label");
+				     "no fine label is registered: all of the time is in none");
 	if (rows->weight == 0)
 		err = profile__warn(profile, "no_hits", NULL,
 				    "no tick found a thread running: running time counts as in no "
 				    "label; run for longer");
 	else if (hits < FEW_HITS)
 		err = profile__warn(profile, "few_hits", NULL,
-				    "only %llu hit%s landed in labels: run for longer", hits,
+				    "only %llu hit%s landed in fine labels: run for longer", hits,
 				    hits == 1 ? "" : "s");
 	if (!err && totals->coverage < COVERAGE_LOW)
 		err = profile__warn(

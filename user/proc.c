@@ -111,3 +111,20 @@ char *proc__exe(pid_t pid)
 	exe[n] = 0;
 	return strdup(exe);
 }
+
+int64_t proc__clock_offset(pid_t pid)
+{
+	FILE *file = open_of(pid, 0, "timens_offsets");
+	long long seconds = 0, ns = 0;
+	char line[128];
+
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "monotonic %lld %lld", &seconds, &ns) == 2)
+			break;
+	fclose(file);
+	if (llabs(seconds) > INT64_MAX / 1000000000 - 1)
+		return 0;
+	return (int64_t)seconds * 1000000000 + ns;
+}

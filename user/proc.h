@@ -29,4 +29,8 @@ char *proc__comm(pid_t pid, pid_t tid);
 /* Path of its executable as the kernel names it; NULL if it cannot be read. The caller frees it. */
 char *proc__exe(pid_t pid);
 
+/* What its CLOCK_MONOTONIC is ahead of that outside of all time namespaces, ns
+ * (time_namespaces(7)); 0 where it cannot be read. */
+int64_t proc__clock_offset(pid_t pid);
+
 #endif

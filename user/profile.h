@@ -148,8 +148,9 @@ struct profile_coarse {
 	uint64_t stale_hits, stale_ns; /* after its execution was over; not in the above */
 	double inside;		       /* thread_time_ns / span_ns */
 	double working;		       /* running_ns / span_ns */
-	double busy_per_exec_ns;       /* running_ns / executions that were in the session */
-	uint32_t flags;		       /* enum profile_flag */
+	double busy_per_exec_ns; /* working * mean_ns; without one that ended, running_ns / open_end
+				  */
+	uint32_t flags;		 /* enum profile_flag */
 	struct profile_bucket *histogram;
 	size_t histogram_count;
 };

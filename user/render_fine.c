@@ -273,7 +273,7 @@ void render_fine__write_table(const struct render_fine *fine)
 
 	if (fine->ranked + fine->idle == 0) {
 		page__write(page, PAGE_PLAIN, NULL,
-			    "No label was seen: no tick and no wait was inside one.");
+			    "No fine label was seen: no tick and no wait was inside one.");
 	} else {
 		error = grid__write(fine->grid, page__on(page, PAGE_BOLD),
 				    page__off(page, PAGE_BOLD), page->unicode, page->out);

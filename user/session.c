@@ -172,6 +172,7 @@ static void member_publish(struct session *session, struct session_member *membe
 	shared->retired = process->retired;
 	shared->process = member->target->table.address;
 	shared->clock = process->clock;
+	shared->clock_offset = proc__clock_offset(member->target->pid);
 	shared->contexts = process->contexts;
 	shared->contexts_end =
 		process->contexts + process->contexts_max * sizeof(struct tsn_context);
@@ -412,10 +413,20 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Time until the next reading, so that reading stays a small part of the time. */
+/* What this thread has taken of a CPU so far, ns: what others make it wait for is no cost. */
+static uint64_t taken_ns(void)
+{
+	struct timespec taken;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &taken);
+	return (uint64_t)taken.tv_sec * SECOND + (uint64_t)taken.tv_nsec;
+}
+
+/* When to read next, so that reading stays a small part of the time. began_ns: taken_ns() before
+ * this one. */
 static uint64_t due_after(uint64_t began_ns, uint64_t period_ns)
 {
-	uint64_t now = engine__now(), fair = (now - began_ns) * COST_SHARE;
+	uint64_t now = engine__now(), fair = (taken_ns() - began_ns) * COST_SHARE;
 
 	return now + (fair > period_ns ? fair : period_ns);
 }
@@ -424,6 +435,7 @@ static bool violated(struct session *session, uint64_t now)
 {
 	const char *label;
 	bool coarse = false;
+	uint64_t began;
 	size_t i;
 
 	for (i = 0; i < session->member_count; i++) {
@@ -436,13 +448,16 @@ static bool violated(struct session *session, uint64_t now)
 	}
 	if (!coarse || now < session->stale_due_ns)
 		return false;
-	session->stale_due_ns = due_after(now, STALE_PERIOD_NS);
-	return session_coarse__violated(session);
+	began = taken_ns();
+	coarse = session_coarse__violated(session);
+	session->stale_due_ns = due_after(began, STALE_PERIOD_NS);
+	return coarse;
 }
 
 /* How many executions of each label are open at once, and from which threads. */
 static void pools_look(struct session *session, uint64_t now)
 {
+	const uint64_t began = taken_ns();
 	size_t i;
 
 	if (now < session->pools_due_ns)
@@ -450,14 +465,14 @@ static void pools_look(struct session *session, uint64_t now)
 	for (i = 0; i < session->member_count; i++)
 		if (session->members[i]->current)
 			session_coarse__look(session, session->members[i]);
-	session->pools_due_ns = due_after(now, 0);
+	session->pools_due_ns = due_after(began, 0);
 }
 
 /* As often as is cheap, since what comes after the last reading of a process that ends is lost; at
  * least every second, if that is not dear. */
 static void durations_look(struct session *session, uint64_t now)
 {
-	uint64_t took;
+	uint64_t took = taken_ns();
 	size_t i;
 
 	if (now < session->durations_due_ns)
@@ -465,7 +480,7 @@ static void durations_look(struct session *session, uint64_t now)
 	for (i = 0; i < session->member_count; i++)
 		if (session->members[i]->current)
 			session_coarse__refresh(session, session->members[i]);
-	took = engine__now() - now;
+	took = taken_ns() - took;
 	session->durations_due_ns = now + earlier(took * DURATIONS_SHARE, SECOND);
 	if (took * COST_SHARE > SECOND)
 		session->durations_due_ns = now + took * COST_SHARE;
@@ -474,6 +489,7 @@ static void durations_look(struct session *session, uint64_t now)
 /* A new period for the timers, and the window that ends here. */
 static int slice(struct session *session, uint64_t now)
 {
+	uint64_t began;
 	int err = 0;
 
 	timer__redraw(session->engine->timer, now);
@@ -487,8 +503,9 @@ static int slice(struct session *session, uint64_t now)
 	if (windows__left(session->windows) > 1) {
 		err = windows__add(session->windows, NULL, 0);
 	} else if (now >= session->cells_due_ns) {
+		began = taken_ns();
 		err = slice_add(session);
-		session->cells_due_ns = due_after(now, 0);
+		session->cells_due_ns = due_after(began, 0);
 	}
 	return err;
 }
@@ -497,13 +514,14 @@ static int slice(struct session *session, uint64_t now)
 static int look(struct session *session, uint64_t now)
 {
 	bool calls = now >= session->calls_due_ns;
+	const uint64_t began = taken_ns();
 	size_t i;
 
 	for (i = 0; i < session->member_count; i++)
 		if (session->members[i]->current)
 			member_refresh(session, session->members[i], calls);
 	if (calls)
-		session->calls_due_ns = due_after(now, CALLS_PERIOD_NS);
+		session->calls_due_ns = due_after(began, CALLS_PERIOD_NS);
 	durations_look(session, engine__now());
 	session->look_due_ns = now + LOOK_PERIOD_NS * 3 / 2;
 	return exited_drain(session);

@@ -63,8 +63,11 @@ struct session_member {
 	struct table_calls base, last;
 	struct durations *durations; /* NULL: no coarse label yet */
 	uint32_t clock;		     /* enum tsn_clock of durations */
-	bool durations_failed;	     /* those before the session could not be read */
-	bool executions_unread;	     /* it ended before its last executions could be read */
+	uint64_t spans_from_ns; /* when durations were read first, and last; 0: when the session
+				   began, and ended */
+	uint64_t spans_to_ns, spans_took_ns; /* what both readings took */
+	bool durations_failed;		     /* those before the session could not be read */
+	bool executions_unread;		     /* it ended before its last executions could be read */
 };
 
 struct session {

@@ -22,9 +22,25 @@ struct session_clock session_coarse__clock(void)
 	return (struct session_clock){.monotonic_ns = now, .tsc = before + (after - before) / 2};
 }
 
-static uint64_t units(uint32_t clock, const struct session_clock *moment)
+/* A moment in the member's clock. */
+static uint64_t units(const struct session *session, const struct session_member *member,
+		      const struct session_clock *moment)
 {
-	return clock == TSN_CLOCK_TSC ? moment->tsc : moment->monotonic_ns;
+	if (member->clock == TSN_CLOCK_TSC)
+		return moment->tsc;
+	return moment->monotonic_ns +
+	       (uint64_t)session->engine->targets[member->index].clock_offset;
+}
+
+/* The moment in the middle between that one and now; adds to *took_ns what lies between them. */
+static struct session_clock middle(struct session_clock moment, uint64_t *took_ns)
+{
+	struct session_clock now = session_coarse__clock();
+
+	*took_ns += now.monotonic_ns - moment.monotonic_ns;
+	moment.monotonic_ns += (now.monotonic_ns - moment.monotonic_ns) / 2;
+	moment.tsc += (now.tsc - moment.tsc) / 2;
+	return moment;
 }
 
 /* Whether the member publishes durations in a clock that can be read here; makes room for them. */
@@ -42,28 +58,37 @@ static bool member_ready(struct session *session, struct session_member *member,
 		return process->clock == member->clock;
 	start.monotonic_ns = session->start_ns;
 	member->clock = process->clock;
-	member->durations = durations__new(units(member->clock, &start), &session->histograms_left);
+	member->durations =
+		durations__new(units(session, member, &start), &session->histograms_left);
 	return member->durations;
 }
 
 void session_coarse__base(struct session *session, struct session_member *member)
 {
+	const struct table *table = &member->target->table;
+	const struct remote *remote = &member->target->remote;
 	struct session_clock now = session_coarse__clock();
 
-	if (!member_ready(session, member, &member->target->table))
+	if (!member_ready(session, member, table))
 		return;
 	/* Else what it had executed before would be taken for the session's. */
-	member->durations_failed =
-		durations__read_base(member->durations, &member->target->table,
-				     &member->target->remote, units(member->clock, &now));
+	member->durations_failed = durations__read_base(member->durations, table, remote,
+							units(session, member, &now));
+	if (member->durations_failed)
+		return;
+	/* What ends while it is read is in the base or not, as if all were read half-way. */
+	now = middle(now, &member->spans_took_ns);
+	member->spans_from_ns = now.monotonic_ns;
+	durations__read_open_first(member->durations, table, remote, units(session, member, &now));
 }
 
 /* Reads the state of that moment through whatever holds the process's memory. False: it could not
  * be. */
-static bool state_read(struct session_member *member, const struct table *table,
-		       const struct remote *remote, const struct session_clock *moment)
+static bool state_read(const struct session *session, struct session_member *member,
+		       const struct table *table, const struct remote *remote,
+		       const struct session_clock *moment)
 {
-	uint64_t now = units(member->clock, moment);
+	uint64_t now = units(session, member, moment);
 
 	if (durations__read(member->durations, table, remote, now))
 		return false;
@@ -77,7 +102,7 @@ void session_coarse__refresh(struct session *session, struct session_member *mem
 	struct session_clock now = session_coarse__clock();
 
 	if (member_ready(session, member, &member->target->table))
-		state_read(member, &member->target->table, &member->target->remote, &now);
+		state_read(session, member, &member->target->table, &member->target->remote, &now);
 }
 
 void session_coarse__look(struct session *session, struct session_member *member)
@@ -106,7 +131,7 @@ static bool final_read(struct session *session, struct session_member *member)
 	remains = remains__new(session->engine, member->index, table);
 	if (remains && member_ready(session, member, table)) {
 		remote = remains__remote(remains);
-		read = state_read(member, table, &remote, &session->last) &&
+		read = state_read(session, member, table, &remote, &session->last) &&
 		       durations__complete(member->durations);
 	}
 	remains__free(remains);
@@ -116,16 +141,31 @@ static bool final_read(struct session *session, struct session_member *member)
 
 void session_coarse__finish(struct session *session, struct session_member *member, bool gone)
 {
+	struct session_clock now;
+
 	if (gone) {
 		member->executions_unread =
 			!final_read(session, member) && member->table.process.contexts;
 		return;
 	}
+	now = session_coarse__clock();
 	session_coarse__refresh(session, member);
-	if (member_ready(session, member, &member->target->table))
-		durations__read_open_last(member->durations, &member->target->table,
-					  &member->target->remote,
-					  units(member->clock, &session->last));
+	if (!member_ready(session, member, &member->target->table))
+		return;
+	now = middle(now, &member->spans_took_ns);
+	member->spans_to_ns = now.monotonic_ns;
+	durations__read_open_last(member->durations, &member->target->table,
+				  &member->target->remote, units(session, member, &now));
+}
+
+double session_coarse__stretch(const struct session *session, const struct session_member *member)
+{
+	uint64_t from = member->spans_from_ns ? member->spans_from_ns : session->start_ns;
+	uint64_t to = member->spans_to_ns ? member->spans_to_ns : session->stop_ns;
+
+	if (to <= from || session->stop_ns <= session->start_ns)
+		return 1;
+	return (double)(session->stop_ns - session->start_ns) / (double)(to - from);
 }
 
 double session_coarse__unit_ns(const struct session *session, const struct session_member *member)

@@ -30,6 +30,10 @@ void session_coarse__finish(struct session *session, struct session_member *memb
 /* ns of a unit of the member's clock; after the session. */
 double session_coarse__unit_ns(const struct session *session, const struct session_member *member);
 
+/* What spans between the two readings are to be multiplied by to be the session's; after the
+ * session. */
+double session_coarse__stretch(const struct session *session, const struct session_member *member);
+
 /* Whether there is so much stale work that a strict session ends. False if it cannot be read. */
 bool session_coarse__violated(const struct session *session);
 

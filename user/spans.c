@@ -125,7 +125,7 @@ static uint64_t span_ns(const struct spans_label *label)
 	const __int128 units = (__int128)label->sum_units + label->open_last_units -
 			       (__int128)label->open_first_units;
 
-	return saturate__round((long double)units * label->unit_ns);
+	return saturate__round((long double)units * label->unit_ns * label->stretch);
 }
 
 static int add_label(struct account *account, const struct spans_label *label)
@@ -354,10 +354,12 @@ static void compute_row(const struct accounts *accounts, struct account *account
 	row->stale_ns = saturate__add(row->stale_ns, stale_ns);
 	row->inside = ratio((double)row->thread_time_ns, (double)row->span_ns);
 	row->working = ratio((double)row->running_ns, (double)row->span_ns);
-	row->busy_per_exec_ns =
-		ratio((double)row->running_ns, (double)row->executions + (double)row->open_end);
 	if (row->executions > 0)
 		row->mean_ns = saturate__round((long double)row->sum_ns / row->executions);
+	/* By whole executions, where edges of the session cut some. */
+	row->busy_per_exec_ns =
+		row->executions > 0 ? row->working * ((double)row->sum_ns / (double)row->executions)
+				    : ratio((double)row->running_ns, (double)row->open_end);
 	row->p50_ns = histogram__percentile(row->histogram, row->histogram_count, 50, row->max_ns);
 	row->p90_ns = histogram__percentile(row->histogram, row->histogram_count, 90, row->max_ns);
 	row->p99_ns = histogram__percentile(row->histogram, row->histogram_count, 99, row->max_ns);
@@ -511,7 +513,8 @@ static void free_accounts(struct accounts *accounts)
 static bool is_sound(const struct spans_input *input)
 {
 	for (size_t i = 0; i < input->label_count; i++)
-		if (!(input->labels[i].unit_ns > 0) || isinf(input->labels[i].unit_ns))
+		if (!(input->labels[i].unit_ns > 0) || isinf(input->labels[i].unit_ns) ||
+		    !(input->labels[i].stretch > 0) || isinf(input->labels[i].stretch))
 			return false;
 	return input->alpha > 0 && input->alpha < 1;
 }

@@ -22,15 +22,17 @@
 struct spans_label {
 	const char *name; /* borrowed */
 	double unit_ns;	  /* > 0 */
+	double stretch;	  /* > 0: the session's time, by that between the first and the last reading
+			   */
 
 	uint64_t executions; /* that ended in the session */
 	uint64_t sum_units;  /* of their whole durations, what lies before the session included */
 	const uint64_t *buckets; /* of them, uint64_t[TSN_DURATION_BUCKETS]; NULL: none. Borrowed */
 	uint64_t longest_units;	 /* the longest of them; 0: not known, the buckets must do */
 
-	uint64_t open_first;	   /* executions open when the session began ... */
+	uint64_t open_first;	   /* executions open at the first reading ... */
 	uint64_t open_first_units; /* ... and how long they had been, summed */
-	uint64_t open_last;	   /* the same when it ended */
+	uint64_t open_last;	   /* the same at the last one */
 	uint64_t open_last_units;
 
 	unsigned callers;	  /* threads that were seen to begin one */
@@ -62,8 +64,8 @@ struct spans_input {
 /*
  * Fills profile->coarse, profile->pairs and totals.outside_ns and .stale_ns; after model__compute.
  * Adds the warnings that follow: coarse_outside, coarse_small, coarse_serialised, coarse_open,
- * coarse_stale. 0, -EINVAL (alpha or a unit is out of range) or -ENOMEM; after an error the profile
- * is as before, though some warnings may have been added.
+ * coarse_stale. 0, -EINVAL (alpha, a unit or a stretch is out of range) or -ENOMEM; after an error
+ * the profile is as before, though some warnings may have been added.
  *
  * The pairs of a coarse label add up to its thread-time exactly, in every state.
  */

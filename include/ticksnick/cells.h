@@ -221,9 +221,10 @@ struct tsn_target {
 	TSN_U64 process;     /* address of struct tsn_process */
 	TSN_U64 contexts;    /* of it; 0: not known yet */
 	TSN_U64 contexts_end;
+	TSN_S64 clock_offset; /* its CLOCK_MONOTONIC - ours (time namespaces), ns */
 	struct tsn_final final;
 };
-TSN_ASSERT_SIZE(struct tsn_target, 216);
+TSN_ASSERT_SIZE(struct tsn_target, 224);
 
 /* 64 bytes of the memory of a process that has ended; what is in no piece was zero, or not in
  * memory. */

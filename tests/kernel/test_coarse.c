@@ -4,6 +4,7 @@
  * accounts can be looked at before anything is made of them.
  */
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,19 @@ static void check_empty(const struct spans_cell *cell)
 	check_same(cell, &(struct spans_cell){0});
 }
 
+/* Nearly all hits there are: how many they are depends on what else this machine does. */
+static void check_nearly_all(const struct observed *observed, const struct spans_cell *cell)
+{
+	uint64_t all = 0;
+	size_t i;
+
+	for (i = 0; i < observed->input.cell_count; i++)
+		if (observed->input.cells[i].role != TSN_CELL_OUTER)
+			all += observed->input.cells[i].hits;
+	ck_assert_uint_gt(all, 50);
+	ck_assert_double_gt((double)cell->hits, 0.9 * (double)all);
+}
+
 static uint64_t unreadable(const struct observed *observed)
 {
 	return observed->session->engine->control->counters[TSN_COUNT_CONTEXT_UNREADABLE];
@@ -165,7 +179,7 @@ START_TEST(executions_are_counted_and_timed)
 		;
 	calls = member->last.calls[i] - member->base.calls[i];
 	span = (double)(request->sum_units + request->open_last_units - request->open_first_units) *
-	       request->unit_ns;
+	       request->unit_ns * request->stretch;
 	printf("executions: %llu requests, %llu queries, %llu calls; in requests %.3f of the time "
 	       "(5/7 = 0.714), the longest query %.3f ms\n",
 	       (unsigned long long)request->executions, (unsigned long long)query->executions,
@@ -237,7 +251,7 @@ START_TEST(waiting_is_on_the_same_accounts_exactly)
 	own = account(&observed, "query", "readRow", TSN_CELL_OWN);
 	outer = account(&observed, "request", "readRow", TSN_CELL_OUTER);
 	ck_assert_uint_gt(own.blocked_ns, 10000000);
-	ck_assert_uint_gt(own.hits, 300);
+	check_nearly_all(&observed, &own);
 	check_same(&own, &outer);
 	own = account(&observed, "request", NULL, TSN_CELL_OWN);
 	check_empty(&own);
@@ -246,9 +260,10 @@ START_TEST(waiting_is_on_the_same_accounts_exactly)
 	ck_assert_uint_eq(label(&observed, "query")->callers, 2);
 	ck_assert_uint_gt(label(&observed, "query")->readings_shared, 0);
 	/* Opened before the session, and still open after it. */
-	ck_assert_uint_eq(label(&observed, "query")->open_last_units -
-				  label(&observed, "query")->open_first_units,
-			  2 * lasted);
+	ck_assert_double_eq_tol((double)(label(&observed, "query")->open_last_units -
+					 label(&observed, "query")->open_first_units) *
+					label(&observed, "query")->stretch,
+				2.0 * (double)lasted, 10);
 	ck_assert_uint_eq(unreadable(&observed), 0);
 	forget(&observed);
 }
@@ -264,7 +279,7 @@ START_TEST(work_under_an_execution_that_is_over_is_stale_and_on_no_other_account
 	observe(&observed, stale_modes[_i]);
 	stale = account(&observed, "query", "readRow", TSN_CELL_STALE);
 	printf("%s: %llu stale hits\n", stale_modes[_i], (unsigned long long)stale.hits);
-	ck_assert_uint_gt(stale.hits, 500);
+	check_nearly_all(&observed, &stale);
 	ck_assert_uint_gt(stale.blocked_ns, 10000000);
 	other = account(&observed, "query", NULL, TSN_CELL_OWN);
 	check_empty(&other);
@@ -275,6 +290,19 @@ START_TEST(work_under_an_execution_that_is_over_is_stale_and_on_no_other_account
 }
 END_TEST
 
+/* Processes that are started from now on have a CLOCK_MONOTONIC of their own. */
+static void clock_shift(void)
+{
+	FILE *offsets;
+
+	ck_assert_int_eq(unshare(CLONE_NEWTIME), 0);
+	offsets = fopen("/proc/self/timens_offsets", "w");
+	ck_assert_ptr_nonnull(offsets);
+	ck_assert_int_gt(fprintf(offsets, "monotonic 100000 500\n"), 0);
+	ck_assert_int_eq(fclose(offsets), 0);
+}
+
+/* Once more in a time namespace. */
 START_TEST(a_wait_is_stale_from_the_moment_its_execution_is_over)
 {
 	struct session_options options = {
@@ -282,6 +310,8 @@ START_TEST(a_wait_is_stale_from_the_moment_its_execution_is_over)
 	struct spans_cell own, stale;
 	struct observed observed;
 
+	if (_i)
+		clock_shift();
 	observe_subject(&observed, "outlived", "", &options);
 	own = account(&observed, "request", "late", TSN_CELL_OWN);
 	stale = account(&observed, "request", "late", TSN_CELL_STALE);
@@ -324,7 +354,7 @@ START_TEST(a_chain_of_sixteen_is_charged_to_sixteen_labels)
 
 	observe(&observed, "chain");
 	own = account(&observed, "chain0", NULL, TSN_CELL_OWN);
-	ck_assert_uint_gt(own.hits, 500);
+	check_nearly_all(&observed, &own);
 	for (i = 1; i < TSN_CHAIN_MAX; i++) {
 		snprintf(name, sizeof(name), "chain%d", i);
 		outer = account(&observed, name, NULL, TSN_CELL_OUTER);
@@ -348,7 +378,7 @@ START_TEST(a_chain_begins_at_the_label_that_the_slot_holds)
 
 	observe(&observed, "caught");
 	own = account(&observed, "chain1", NULL, TSN_CELL_OWN);
-	ck_assert_uint_gt(own.hits, 500);
+	check_nearly_all(&observed, &own);
 	other = account(&observed, "chain2", NULL, TSN_CELL_OUTER);
 	check_same(&own, &other);
 	other = account(&observed, "chain0", NULL, TSN_CELL_OWN);
@@ -370,7 +400,7 @@ START_TEST(a_pool_that_lies_is_counted_and_credits_nobody)
 	own = account(&observed, "query", "readRow", TSN_CELL_OWN);
 	printf("%s: %llu hits, %llu unreadable\n", arguments, (unsigned long long)own.hits,
 	       (unsigned long long)unreadable(&observed));
-	ck_assert_uint_gt(own.hits, 500);
+	check_nearly_all(&observed, &own);
 	ck_assert_uint_gt(own.blocked_ns, 10000000);
 	ck_assert_uint_gt(unreadable(&observed), own.hits);
 	other = account(&observed, "request", NULL, TSN_CELL_OUTER);
@@ -397,7 +427,7 @@ Suite *coarse_suite(void)
 	tcase_add_test(cases, waiting_is_on_the_same_accounts_exactly);
 	tcase_add_loop_test(
 		cases, work_under_an_execution_that_is_over_is_stale_and_on_no_other_account, 0, 3);
-	tcase_add_test(cases, a_wait_is_stale_from_the_moment_its_execution_is_over);
+	tcase_add_loop_test(cases, a_wait_is_stale_from_the_moment_its_execution_is_over, 0, 2);
 	tcase_add_loop_test(cases, stale_work_ends_a_strict_session, 0, 2);
 	tcase_add_test(cases, a_chain_of_sixteen_is_charged_to_sixteen_labels);
 	tcase_add_test(cases, a_chain_begins_at_the_label_that_the_slot_holds);

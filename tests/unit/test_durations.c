@@ -106,6 +106,7 @@ static void execute(unsigned block, uint32_t label, uint64_t units, uint64_t at)
 static void base(void)
 {
 	ck_assert_int_eq(durations__read_base(durations, &table, &remote, START), 0);
+	ck_assert_int_eq(durations__read_open_first(durations, &table, &remote, START), 0);
 }
 
 static bool result(uint32_t label, uint64_t now)

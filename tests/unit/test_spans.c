@@ -19,8 +19,11 @@ static struct spans_cell cell(const char *coarse, const char *fine, enum tsn_cel
 
 static struct spans_label label(const char *name, uint64_t executions, uint64_t sum_units)
 {
-	return (struct spans_label){
-		.name = name, .unit_ns = 1, .executions = executions, .sum_units = sum_units};
+	return (struct spans_label){.name = name,
+				    .unit_ns = 1,
+				    .stretch = 1,
+				    .executions = executions,
+				    .sum_units = sum_units};
 }
 
 static int compute_spans(const struct spans_label *labels, size_t label_count,
@@ -78,7 +81,7 @@ START_TEST(pairs_split_a_label_by_hits_and_measured_waits)
 	const struct profile_coarse *row;
 	const struct profile_pair *parse;
 
-	labels[0].open_last = 4; /* begun just now: no span, but executions that ran */
+	labels[0].open_last = 4; /* begun just now: they have no part in the span */
 	cells[3].runnable_ns = SECOND / 2;
 	cells[3].blocked_ns = SECOND;
 	cells[3].io_ns = SECOND / 2;
@@ -98,7 +101,7 @@ START_TEST(pairs_split_a_label_by_hits_and_measured_waits)
 	ck_assert_uint_eq(row->stale_ns, 2 * SECOND);
 	ck_assert_double_eq_tol(row->inside, 1.2, 1e-12);
 	ck_assert_double_eq_tol(row->working, 0.8, 1e-12);
-	ck_assert_double_eq_tol(row->busy_per_exec_ns, 0.4 * SECOND, 1e-6);
+	ck_assert_double_eq_tol(row->busy_per_exec_ns, 2 * SECOND / 3.0, 1e-3);
 	ck_assert_uint_eq(profile->totals.outside_ns, 5 * SECOND + SECOND / 2);
 	ck_assert_uint_eq(profile->totals.stale_ns, SECOND + SECOND * 8 / 10);
 	ck_assert_uint_eq(profile->pair_count, 3);
@@ -249,6 +252,39 @@ START_TEST(a_span_is_the_part_in_the_session)
 	ck_assert_int_eq(!!(coarse("a")->flags & PROFILE_FLAG_OPEN), edges[_i].open_last > 0);
 	ck_assert_int_eq(!!(coarse("a")->flags & PROFILE_FLAG_UNSAMPLED),
 			 _i == 0 || _i == 6 || _i == 8);
+}
+END_TEST
+
+/* 400 ns of running in 5 executions of 100 ns and one of 200 that goes on: 4/7 of 100 ns. Not
+ * 400 / 6, which took the one that goes on for a whole one. */
+START_TEST(what_an_execution_runs_counts_those_cut_by_an_edge_by_their_part)
+{
+	struct spans_label labels[] = {label("a", 5, 500)};
+	struct spans_cell cells[] = {cell("a", NULL, OWN, 4)};
+
+	labels[0].open_last = 1;
+	labels[0].open_last_units = 200;
+	ck_assert_int_eq(compute_spans(labels, 1, cells, 1, 400), 0);
+	ck_assert_uint_eq(coarse("a")->running_ns, 400);
+	ck_assert_double_eq_tol(coarse("a")->busy_per_exec_ns, 400.0 / 7, 1e-9);
+	labels[0].executions = labels[0].sum_units = 0;
+	ck_assert_int_eq(compute_spans(labels, 1, cells, 1, 400), 0);
+	ck_assert_double_eq_tol(coarse("a")->busy_per_exec_ns, 400, 1e-9);
+}
+END_TEST
+
+/* Read from 10 to 90 of 100 units, in which 40 of the 80 were inside: 50 of 100. */
+START_TEST(a_span_is_stretched_from_between_the_readings_to_the_session)
+{
+	struct spans_label labels[] = {label("a", 4, 40)};
+
+	labels[0].stretch = 100.0 / 80;
+	ck_assert_int_eq(compute_spans(labels, 1, NULL, 0, 0), 0);
+	ck_assert_uint_eq(coarse("a")->span_ns, 50);
+	ck_assert_uint_eq(coarse("a")->sum_ns, 40);
+	ck_assert_uint_eq(coarse("a")->mean_ns, 10);
+	labels[0].stretch = 0;
+	ck_assert_int_eq(compute_spans(labels, 1, NULL, 0, 0), -EINVAL);
 }
 END_TEST
 
@@ -572,6 +608,8 @@ Suite *spans_suite(void)
 	tcase_add_loop_test(cases, pairs_add_up_to_their_label_exactly, 0, 200);
 	tcase_add_test(cases, running_time_is_split_without_a_rest);
 	tcase_add_loop_test(cases, a_span_is_the_part_in_the_session, 0, COUNT(edges));
+	tcase_add_test(cases, what_an_execution_runs_counts_those_cut_by_an_edge_by_their_part);
+	tcase_add_test(cases, a_span_is_stretched_from_between_the_readings_to_the_session);
 	tcase_add_test(cases, durations_are_told_by_mean_percentiles_and_maximum);
 	tcase_add_test(cases, without_executions_there_are_no_durations);
 	tcase_add_test(cases, processes_with_the_same_label_are_one_row);
