@@ -15,6 +15,8 @@ shift
 cd "$top" || exit 1
 [ $# -gt 0 ] || set -- unit header matrix kernel cli style
 suites=${TESTS_SUITE_DIR:-}
+# Of a unit test, s: a machine may have other things to do. A test that hangs still ends.
+export CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-60}
 
 passed=0 failed=0 skipped=0
 log=$(mktemp) || exit 1
