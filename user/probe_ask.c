@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 
 #include "probe.h"
+#include "proc.h"
 
 /* Beside one tick per CPU: programs, links, maps, the target's files. */
 #define OPEN_FILES_BASE 128
@@ -155,14 +156,16 @@ int probe__memory(pid_t pid, struct probe_result *result)
 	struct probe_result yama;
 	struct iovec local, remote;
 	uint64_t address = 0;
+	pid_t living;
 	int error;
 	char byte;
 
-	error = readable_address(pid, &address);
+	living = proc__living(pid);
+	error = living ? readable_address(living, &address) : -ESRCH;
 	if (!error) {
 		local = (struct iovec){&byte, 1};
 		remote = (struct iovec){(void *)(uintptr_t)address, 1};
-		if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == 1) {
+		if (process_vm_readv(living, &local, 1, &remote, 1, 0) == 1) {
 			probe__say(result, name, PROBE_OK, "can be read");
 			return 0;
 		}

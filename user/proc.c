@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PF_EXITING 4 /* include/linux/sched.h of the kernel */
+
 static FILE *open_of(pid_t pid, pid_t tid, const char *name)
 {
 	char path[96];
@@ -48,6 +50,24 @@ int proc__status(pid_t pid, pid_t tid, struct proc_status *status)
 	return 0;
 }
 
+bool proc__exiting(pid_t pid, pid_t tid)
+{
+	FILE *file = open_of(pid, tid, "stat");
+	unsigned flags = PF_EXITING;
+	char text[512], *rest;
+	size_t n;
+
+	if (!file)
+		return true;
+	n = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[n] = 0;
+	rest = strrchr(text, ')'); /* the name before it may hold anything */
+	if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
+		return true;
+	return flags & PF_EXITING;
+}
+
 int proc__threads(pid_t pid, pid_t **tids, size_t *count)
 {
 	size_t capacity = 0, n = 0;
@@ -81,6 +101,29 @@ int proc__threads(pid_t pid, pid_t **tids, size_t *count)
 	*tids = found;
 	*count = n;
 	return 0;
+}
+
+static bool living(pid_t pid, pid_t tid)
+{
+	struct proc_status status;
+
+	return !proc__status(pid, tid, &status) && status.state != 'Z' && status.state != 'X';
+}
+
+pid_t proc__living(pid_t pid)
+{
+	pid_t *tids, found = 0;
+	size_t count, i;
+
+	if (living(pid, 0))
+		return pid;
+	if (proc__threads(pid, &tids, &count))
+		return 0;
+	for (i = 0; i < count && !found; i++)
+		if (tids[i] != pid && living(pid, tids[i]))
+			found = tids[i];
+	free(tids);
+	return found;
 }
 
 char *proc__comm(pid_t pid, pid_t tid)

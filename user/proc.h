@@ -5,6 +5,7 @@
 #ifndef TICKSNICK_PROC_H
 #define TICKSNICK_PROC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -19,14 +20,22 @@ struct proc_status {
 /* tid 0: the process itself. 0 or a negative errno (-ENOENT, -ESRCH: gone). */
 int proc__status(pid_t pid, pid_t tid, struct proc_status *status);
 
+/* True once a thread is on its way out, or gone. */
+bool proc__exiting(pid_t pid, pid_t tid);
+
 /* Its threads, in no order. 0 or a negative errno; the caller frees *tids. */
 int proc__threads(pid_t pid, pid_t **tids, size_t *count);
+
+/* The id of a thread that has not exited: pid itself, else, where the main thread has ended before
+ * the others, one of these; 0: none. What /proc says of memory is to be had through it alone. */
+pid_t proc__living(pid_t pid);
 
 /* Its name without the newline, at most 15 bytes, any byte possible; NULL if it cannot be read. The
  * caller frees it. */
 char *proc__comm(pid_t pid, pid_t tid);
 
-/* Path of its executable as the kernel names it; NULL if it cannot be read. The caller frees it. */
+/* Path of its executable as the kernel names it; pid may be any living thread's. NULL if it cannot
+ * be read. The caller frees it. */
 char *proc__exe(pid_t pid);
 
 /* What its CLOCK_MONOTONIC is ahead of that outside of all time namespaces, ns

@@ -20,8 +20,16 @@ struct remote {
 	void *context;
 };
 
-/* Memory of a process, through process_vm_readv. */
-struct remote remote__process(pid_t pid);
+/* A process whose memory is read through one of its threads: a main thread that has ended has none
+ * any more. */
+struct remote_process {
+	pid_t pid;
+	pid_t through; /* a thread that lived when it was last looked at */
+};
+
+/* Its memory, through process_vm_readv; *process must outlive it. Reading fails with -ESRCH once
+ * no thread lives. */
+struct remote remote__process(struct remote_process *process);
 
 /* One piece. Refuses an address range that wraps around: -EFAULT. */
 int remote__read(const struct remote *remote, uint64_t address, void *to, size_t size);

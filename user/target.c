@@ -14,6 +14,7 @@
 
 static void identity_read(struct target *target)
 {
+	pid_t living = proc__living(target->pid);
 	struct image_bases bases;
 	char hex[129];
 
@@ -21,9 +22,9 @@ static void identity_read(struct target *target)
 	free(target->exe);
 	free(target->build_id);
 	target->comm = proc__comm(target->pid, 0);
-	target->exe = proc__exe(target->pid);
+	target->exe = proc__exe(living);
 	target->build_id = NULL;
-	if (image_bases__read(target->pid, &bases))
+	if (image_bases__read(living, &bases))
 		return;
 	/* The executable is mapped first. */
 	if (bases.count && !image__build_id(&target->remote, bases.base[0], hex))
@@ -37,7 +38,8 @@ int target__open(pid_t pid, struct target **opened, char error[TARGET_ERROR_SIZE
 	struct target *target;
 	int err = proc__status(pid, 0, &status);
 
-	if (err || status.state == 'X' || status.state == 'Z') {
+	/* A process lives as long as any of its threads. */
+	if (err || !proc__living(status.tgid)) {
 		snprintf(error, TARGET_ERROR_SIZE,
 			 err == -EACCES || err == -EPERM ? "not allowed to look at process %d"
 			 : err				 ? "there is no process %d"
@@ -65,7 +67,8 @@ int target__open(pid_t pid, struct target **opened, char error[TARGET_ERROR_SIZE
 		target__free(target);
 		return err;
 	}
-	target->remote = remote__process(target->pid);
+	target->reader = (struct remote_process){.pid = target->pid, .through = target->pid};
+	target->remote = remote__process(&target->reader);
 	identity_read(target);
 	*opened = target;
 	return 0;
@@ -91,9 +94,9 @@ int target__locate(struct target *target)
 
 	if (target->located)
 		return 0;
-	err = image_bases__read(target->pid, &bases);
+	err = image_bases__read(proc__living(target->pid), &bases);
 	if (err)
-		return err;
+		return err == -ENOENT ? -ESRCH : err;
 	for (i = 0; i < bases.count && best; i++) {
 		uint64_t address;
 

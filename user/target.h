@@ -21,6 +21,7 @@ struct target {
 	char *comm;
 	char *exe;	/* NULL: not readable */
 	char *build_id; /* NULL: none */
+	struct remote_process reader; /* what remote reads through */
 	struct remote remote;
 	bool located; /* table is that of the image that runs */
 	struct table table;
