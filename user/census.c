@@ -9,6 +9,14 @@
 
 #include "proc.h"
 
+/* Times that the list is read at most, until it has nobody new. */
+#define ROUNDS_MAX 3
+
+struct tids {
+	pid_t *at;
+	size_t count;
+};
+
 static int by_own_tid(const void *a, const void *b)
 {
 	const struct tsn_thread *x = a, *y = b;
@@ -29,28 +37,39 @@ static uint32_t wait_of(char state)
 	}
 }
 
-/* The state of each thread. Returns how many. */
+static int by_number(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The state of each thread, those in known[] (sorted) left out. Returns how many. */
 static size_t threads_look(const struct engine *engine, const struct target *target, uint32_t index,
-			   const pid_t *tids, size_t count, struct tsn_thread *threads)
+			   const struct tids *known, const struct tids *listed,
+			   struct tsn_thread *threads)
 {
 	size_t i, n = 0;
 
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < listed->count; i++) {
+		const pid_t *tid = &listed->at[i];
 		struct tsn_thread *thread = &threads[n];
 		struct proc_status status;
 		char *comm;
 
-		if (proc__status(target->pid, tids[i], &status) || status.state == 'Z' ||
+		if (known->count && bsearch(tid, known->at, known->count, sizeof(*tid), by_number))
+			continue;
+		if (proc__status(target->pid, *tid, &status) || status.state == 'Z' ||
 		    status.state == 'X')
 			continue;
 		thread->target = index;
 		thread->tgid = (uint32_t)target->pid;
-		thread->tid = (uint32_t)tids[i];
+		thread->tid = (uint32_t)*tid;
 		thread->ns_tid = status.own_id;
 		thread->wait = wait_of(status.state);
 		thread->state = thread->wait ? TSN_THREAD_WAITING : TSN_THREAD_UNSEEN;
 		thread->born = thread->since = engine->control->start_ns;
-		comm = proc__comm(target->pid, tids[i]);
+		comm = proc__comm(target->pid, *tid);
 		strncpy(thread->comm, comm ? comm : "", sizeof(thread->comm) - 1);
 		free(comm);
 		n++;
@@ -88,6 +107,21 @@ static void labels_look(struct engine *engine, const struct target *target,
 	free(heads);
 }
 
+/*
+ * A thread that ended after it was looked at, before it was enrolled, is met by no hook again: its
+ * record is taken back. If it still is there now, the exit hook will find the record.
+ */
+static void thread_verify(struct engine *engine, const struct tsn_thread *thread,
+			  struct tsn_presence *presence)
+{
+	if (!proc__exiting((pid_t)thread->tgid, (pid_t)thread->tid))
+		return;
+	if (bpf_map_delete_elem(engine->threads_fd, &thread->tid))
+		return;
+	if (presence && __atomic_fetch_sub(&presence->outside, 1, __ATOMIC_SEQ_CST) == 1)
+		__atomic_fetch_add(&presence->off_ns, engine->control->start_ns, __ATOMIC_SEQ_CST);
+}
+
 static void thread_enrol(struct engine *engine, struct tsn_thread *thread)
 {
 	struct tsn_presence *presence =
@@ -104,27 +138,45 @@ static void thread_enrol(struct engine *engine, struct tsn_thread *thread)
 	/* As the hooks do it; see struct tsn_presence. */
 	if (counted && !__atomic_fetch_add(&presence->outside, 1, __ATOMIC_SEQ_CST))
 		__atomic_fetch_sub(&presence->off_ns, engine->control->start_ns, __ATOMIC_SEQ_CST);
+	thread_verify(engine, thread, counted ? presence : NULL);
 }
 
-int census__take(struct engine *engine, const struct target *target, uint32_t index)
+/* Enrols those that are listed and not known. 0 or -ENOMEM. */
+static int round_take(struct engine *engine, const struct target *target, uint32_t index,
+		      const struct tids *known, const struct tids *listed, size_t *taken)
 {
-	struct tsn_thread *threads;
-	size_t count, n, i;
-	pid_t *tids;
-	int err = proc__threads(target->pid, &tids, &count);
+	struct tsn_thread *threads = calloc(listed->count + 1, sizeof(*threads));
+	size_t n, i;
 
-	if (err)
-		return err;
-	threads = calloc(count ? count : 1, sizeof(*threads));
-	if (!threads) {
-		free(tids);
+	if (!threads)
 		return -ENOMEM;
-	}
-	n = threads_look(engine, target, index, tids, count, threads);
-	labels_look(engine, target, threads, n);
+	n = threads_look(engine, target, index, known, listed, threads);
+	if (n)
+		labels_look(engine, target, threads, n);
 	for (i = 0; i < n; i++)
 		thread_enrol(engine, &threads[i]);
 	free(threads);
-	free(tids);
+	*taken = n;
 	return 0;
+}
+
+/* The list is no snapshot: where threads end while it is read, others may be left out. So it is
+ * read again, until it has nobody new. */
+int census__take(struct engine *engine, const struct target *target, uint32_t index)
+{
+	struct tids known = {0}, listed;
+	size_t taken = 1;
+	int round, err = 0;
+
+	for (round = 0; round < ROUNDS_MAX && taken && !err; round++) {
+		err = proc__threads(target->pid, &listed.at, &listed.count);
+		if (err)
+			break;
+		err = round_take(engine, target, index, &known, &listed, &taken);
+		qsort(listed.at, listed.count, sizeof(*listed.at), by_number);
+		free(known.at);
+		known = listed;
+	}
+	free(known.at);
+	return round ? (err == -ENOMEM ? err : 0) : err;
 }

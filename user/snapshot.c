@@ -172,7 +172,10 @@ int snapshot__close(struct snapshot *snapshot, size_t first, uint64_t start_ns, 
 		struct tsn_thread *thread = &snapshot->threads[i];
 		uint64_t runs_from = thread->since;
 
-		if (thread->state == TSN_THREAD_WAITING) {
+		/* Neither a tick nor a switch has ever met it: it wanted a CPU and got none. */
+		if (thread->state == TSN_THREAD_UNSEEN)
+			thread->wait = TSN_WAIT_RUNNABLE;
+		if (thread->state != TSN_THREAD_RUNNING) {
 			/* A tick may have found it running since; then only its first part was
 			 * waiting. */
 			runs_from = thread->tick_seen ? thread->tick_seen : stop_ns;
