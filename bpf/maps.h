@@ -61,7 +61,7 @@ struct {
 /* Records of threads that exited: struct tsn_thread. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 19);
+	__uint(max_entries, 1 << 20);
 } exited __weak SEC(".maps");
 
 /* The index of a target whose image was replaced; wakes the recorder, for the new image's labels
@@ -119,6 +119,21 @@ static __always_inline struct tsn_target *target_find(__u32 tgid, __u32 *index)
 		*index = (__u32)entry;
 	}
 	return bpf_map_lookup_elem(&targets, index);
+}
+
+/*
+ * A process begins that is called tgid: a target of that name has ended, so it is none any more.
+ * What its threads had was handed over as each of them ended.
+ */
+static __always_inline void target_forget(__u32 tgid)
+{
+	__u32 index;
+
+	if (!target_find(tgid, &index))
+		return;
+	bpf_map_delete_elem(&target_index, &tgid);
+	if (control.watched[tgid % TSN_WATCHED] != TSN_WATCHED_CROWDED)
+		control.watched[tgid % TSN_WATCHED] = 0;
 }
 
 static const struct tsn_cell cell_zero;

@@ -33,6 +33,7 @@ static __always_inline void switch_out(struct task_struct *prev, struct tsn_targ
 	}
 	wait_revise(thread);
 	thread_close(thread, prev, now, misses, true);
+	thread->target = index; /* another one since its process has replaced its image */
 
 	thread->unknown = 1;
 	switch (slot_read(target, prev, thread->ns_tid, &thread->slot, &head)) {
@@ -181,20 +182,25 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (control.stop_ns)
 		return 0;
 	target = target_find(parent->tgid, &index);
-	if (!target)
-		return 0;
 	if (child->tgid != parent->tgid) {
-		__sync_fetch_and_add(&target->forks, 1);
+		if (target)
+			__sync_fetch_and_add(&target->forks, 1);
+		target_forget(child->tgid);
 		return 0;
 	}
+	if (!target)
+		return 0;
 	now = bpf_ktime_get_ns();
 	tid = child->pid;
 	thread = bpf_map_lookup_elem(&threads, &tid);
 	if (thread) {
 		/* A record under this tid can only be of a thread whose exit fired no event. */
 		count(TSN_COUNT_THREAD_UNTRACKED);
+		struct tsn_target *former = bpf_map_lookup_elem(&targets, &thread->target);
+
 		presence_leave(thread, thread->since);
-		fold_exited(target, thread, thread->since);
+		if (former)
+			fold_exited(former, thread, thread->since);
 		bpf_map_delete_elem(&threads, &tid);
 	}
 	thread = thread_new(child, index, TSN_THREAD_WAITING, presence_time(now));
@@ -353,17 +359,18 @@ int BPF_PROG(on_exit_calls, struct task_struct *task, bool group_dead)
 	struct tsn_target *target;
 	struct slot_head head;
 	__u64 folds[2] = {}, slot = 0;
+	bool ends_all = group_dead || task->signal->flags & SIGNAL_GROUP_EXIT;
 
 	if (control.stop_ns)
 		return 0;
 	target = target_find(task->tgid, &index);
 	if (!target || !target->ready)
 		return 0;
-	if (!group_dead && !(task->signal->flags & SIGNAL_GROUP_EXIT))
-		return 0;
 	labels = target->labels_count;
 	if (slot_read(target, task, kernel__namespace_tid(task), &slot, &head) == SLOT_OK) {
-		if (!calls_add(slot + TSN_SLOT_COUNTS_OFFSET, index, labels))
+		/* A thread that ends alone has given its slot back, unless it has gone round its
+		 * library: then its calls stay there, and are in no final sum. */
+		if (!ends_all || !calls_add(slot + TSN_SLOT_COUNTS_OFFSET, index, labels))
 			target->calls_final = 2;
 	}
 	if (!group_dead)
@@ -385,7 +392,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid)
 {
 	__u32 index, from = old_tid, tid = task->pid;
 	struct tsn_target *target;
-	struct tsn_thread *thread;
+	struct tsn_thread *thread, *interim;
 
 	if (control.stop_ns)
 		return 0;
@@ -401,11 +408,15 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid)
 		return 0;
 	thread->slot = 0;
 	thread->tick_fine = 0;
+	thread->waited_until = 0;
 	bpf_get_current_comm(thread->comm, sizeof(thread->comm));
 	if (from == tid)
 		return 0;
 	/* Another thread than the leader has replaced the image: it goes on under the leader's tid.
 	 */
+	interim = bpf_map_lookup_elem(&threads, &tid);
+	if (interim)
+		thread_rejoin(thread, interim);
 	thread->tid = tid;
 	thread->ns_tid = kernel__namespace_tid(task);
 	bpf_map_update_elem(&threads, &tid, thread, BPF_ANY);

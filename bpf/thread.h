@@ -318,6 +318,35 @@ static __always_inline void thread_close(struct tsn_thread *thread, struct task_
 	thread->running_ns += thread_span(run_start, now);
 }
 
+/*
+ * One thread under two tids: it has the leader's since a moment before the event of its exec, and
+ * what happened in between made a record of its own, which took all time before its first event for
+ * running. That time runs from where the first record stands instead; the sums of both are joined
+ * there.
+ */
+static __always_inline void thread_rejoin(struct tsn_thread *thread,
+					  const struct tsn_thread *interim)
+{
+	__u64 from = thread->since > control.start_ns ? thread->since : control.start_ns;
+	__u64 running = thread->running_ns + interim->running_ns;
+
+	if (interim->state != TSN_THREAD_RUNNING || thread->state != TSN_THREAD_RUNNING ||
+	    interim->since < from || from < interim->born || running < from - interim->born)
+		return;
+	thread->running_ns = running - (from - interim->born);
+	thread->stolen_ns += interim->stolen_ns;
+	thread->runnable_ns += interim->runnable_ns;
+	thread->blocked_ns += interim->blocked_ns;
+	thread->io_ns += interim->io_ns;
+	thread->hits += interim->hits;
+	thread->since = interim->since;
+	if (!interim->exec_known)
+		return;
+	thread->exec_known = 1;
+	thread->exec_ns = interim->exec_ns;
+	thread->switches = interim->switches;
+}
+
 /* Hands over the record of a thread that ended at end: its row to the recorder, its sums to the
  * target's totals. */
 static __always_inline void fold_exited(struct tsn_target *target, const struct tsn_thread *thread,

@@ -518,7 +518,7 @@ static int look(struct session *session, uint64_t now)
 	size_t i;
 
 	for (i = 0; i < session->member_count; i++)
-		if (session->members[i]->current)
+		if (session->members[i]->current && !target__gone(session->members[i]->target))
 			member_refresh(session, session->members[i], calls);
 	if (calls)
 		session->calls_due_ns = due_after(began, CALLS_PERIOD_NS);
@@ -546,8 +546,10 @@ static int members_look(struct session *session, bool *waiting, bool *all_gone)
 			if (!member->current)
 				member = session->members[session->member_count - 1];
 		}
-		if (!target__gone(member->target))
-			*all_gone = false;
+		/* What has its pid once it has ended is another process. */
+		if (target__gone(member->target))
+			continue;
+		*all_gone = false;
 		if (!member->published && !member->images_lost)
 			member_locate(session, member);
 		*waiting |= !member->published && !member->images_lost;
@@ -659,7 +661,9 @@ static void member_finish(struct session *session, struct session_member *member
 	member->calls_unread = shared->calls_final != 1;
 	member->calls_known = true;
 	for (i = 0; i < TSN_LABELS_MAX; i++)
-		member->last.calls[i] = final[i];
+		/* What is in no final sum may have been read before. */
+		if (!member->calls_unread || final[i] > member->last.calls[i])
+			member->last.calls[i] = final[i];
 }
 
 int session__stop(struct session *session)
