@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Targets: all (default), demo, check, unit, bench, bench-full, asan, install, uninstall, clean. V=1 shows the commands.
+# Targets: all (default), demo, check, check-long, unit, bench, bench-full, asan, install, uninstall, clean. V=1 shows the commands.
 # demo, check, asan, bench and bench-full install what is missing (scripts/deps); the others only say so.
 
 VERSION := 0.1.0
@@ -44,6 +44,8 @@ LIB_OBJ := $(filter-out $(BUILD)/user/main.o,$(USER_OBJ))
 LIB := $(BUILD)/libticksnick.a
 UNIT_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*.c))
 SUBJECT_BIN := $(patsubst tests/kernel/subjects/%.c,$(BUILD)/tests/subjects/%,$(wildcard tests/kernel/subjects/*.c))
+PLUGIN_LIB := $(patsubst tests/kernel/subjects/plugins/%.c,$(BUILD)/tests/subjects/%.so,\
+	$(wildcard tests/kernel/subjects/plugins/*.c))
 KERNEL_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/kernel/*.c))
 BENCH_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bench/*.c))
 BENCH := $(BUILD)/ticksnick-bench
@@ -53,7 +55,7 @@ MAN := $(wildcard docs/*.1)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all deps demo check test-programs bench bench-full install uninstall clean asan unit programs
+.PHONY: all deps demo check check-long test-programs bench bench-full install uninstall clean asan unit programs
 all: $(BUILD)/ticksnick $(BENCH) programs
 	@:
 
@@ -82,6 +84,12 @@ check:
 	@$(DEPS) build test
 	@$(SUBMAKE) test-programs
 	@CC='$(CC)' tests/run.sh $(BUILD)
+
+# The tests that load BPF, with more and longer of what they do.
+check-long:
+	@$(DEPS) build test
+	@$(SUBMAKE) test-programs
+	@TICKSNICK_TEST_LONG=1 tests/run.sh $(BUILD) kernel
 
 # Tests of what runs in user space, with the sanitizers; built apart.
 ASAN_BUILD = build-asan
@@ -143,6 +151,11 @@ $(BUILD)/tests/subjects/%: tests/kernel/subjects/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -D_GNU_SOURCE -Iinclude -MMD -MP -MF $@.d -o $@ $< -lpthread
 
+$(BUILD)/tests/subjects/%.so: tests/kernel/subjects/plugins/%.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -fPIC -shared -D_GNU_SOURCE -Iinclude -MMD -MP -MF $@.d -o $@ $< -lpthread
+
 programs: $(PROGRAM_BIN)
 
 $(BUILD)/bench/%.o: bench/%.c | $(BUILD)/.deps
@@ -162,7 +175,7 @@ $(BUILD)/tests/run-kernel: $(KERNEL_OBJ) $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(SAN) -o $@ $^ $(LIBS) $(CHECK_LIBS)
 
-test-programs: all $(BUILD)/tests/run-unit $(BUILD)/tests/run-kernel $(SUBJECT_BIN)
+test-programs: all $(BUILD)/tests/run-unit $(BUILD)/tests/run-kernel $(SUBJECT_BIN) $(PLUGIN_LIB)
 	@:
 
 unit: $(BUILD)/tests/run-unit

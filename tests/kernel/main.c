@@ -32,6 +32,8 @@ int main(void)
 	srunner_add_suite(runner, waiting_suite());
 	srunner_add_suite(runner, calls_suite());
 	srunner_add_suite(runner, coarse_suite());
+	srunner_add_suite(runner, lifecycle_suite());
+	srunner_add_suite(runner, threads_suite());
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

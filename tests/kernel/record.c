@@ -2,6 +2,7 @@
 #include "record.h"
 
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -9,10 +10,13 @@
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "report.h"
@@ -20,7 +24,7 @@
 #define WORDS_MAX 32
 
 /* Where the tests were built, from this program's own place. */
-static const char *build_directory(void)
+const char *record__build_directory(void)
 {
 	static char path[PATH_MAX];
 	ssize_t n;
@@ -103,35 +107,50 @@ static void read_output(int fd, char *text, size_t size, const char *wanted)
 	}
 }
 
-static int wait_for(pid_t pid)
+static int wait_with_usage(pid_t pid, struct rusage *usage)
 {
 	int status;
 
-	while (waitpid(pid, &status, 0) < 0)
+	while (wait4(pid, &status, 0, usage) < 0)
 		ck_assert_int_eq(errno, EINTR);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Runs the recorder and takes over its report. */
-static void run(struct recorded *recorded, struct words *words, const char *report)
+static int wait_for(pid_t pid)
+{
+	return wait_with_usage(pid, NULL);
+}
+
+/* Waits for a recorder and takes over its report. */
+static void take(struct recorded *recorded, pid_t recorder, const char *report)
 {
 	char reason[REPORT_ERROR_SIZE] = "";
-	char *own = recorded->output;
-	int output, err;
-	pid_t pid;
+	struct rusage usage;
+	int err;
 
-	pid = start(words, &output);
-	/* The recorder is quiet, so what is printed is the subject's. */
-	if (own[0])
-		own = (char[64]){0};
-	read_output(output, own, own == recorded->output ? sizeof(recorded->output) : 64, NULL);
-	close(output);
-	recorded->status = wait_for(pid);
+	recorded->status = wait_with_usage(recorder, &usage);
+	recorded->memory_kib = usage.ru_maxrss;
 	err = report__read(report, &recorded->profile, reason);
 	unlink(report);
 	ck_assert_msg(!err, "no report (the recorder exited with %d): %s", recorded->status,
 		      reason);
 	record__check_identity(recorded->profile);
+}
+
+/* Runs the recorder and takes over its report. */
+static void run(struct recorded *recorded, struct words *words, const char *report)
+{
+	char rest[64] = "", *own = recorded->output;
+	int output;
+	pid_t pid;
+
+	pid = start(words, &output);
+	/* The recorder is quiet, so what is printed is the subject's. */
+	if (own[0])
+		own = rest;
+	read_output(output, own, own == rest ? sizeof(rest) : sizeof(recorded->output), NULL);
+	close(output);
+	take(recorded, pid, report);
 }
 
 static void report_name(char name[64])
@@ -143,7 +162,7 @@ static void report_name(char name[64])
 
 static void recorder_words(struct words *words, const char *options, const char *report)
 {
-	word_add(words, "%s/ticksnick", build_directory());
+	word_add(words, "%s/ticksnick", record__build_directory());
 	word_add(words, "record");
 	word_add(words, "-q");
 	word_add(words, "-o");
@@ -161,7 +180,7 @@ void record__command(struct recorded *recorded, const char *options, const char 
 	report_name(report);
 	recorder_words(&words, options, report);
 	word_add(&words, "--");
-	word_add(&words, "%s/tests/subjects/%s", build_directory(), subject);
+	word_add(&words, "%s/tests/subjects/%s", record__build_directory(), subject);
 	words_split(&words, arguments);
 	run(recorded, &words, report);
 	words_free(&words);
@@ -171,12 +190,13 @@ void record__process(struct recorded *recorded, const char *options, const char 
 		     const char *arguments)
 {
 	struct words words = {.count = 0};
+	struct timespec now;
 	char report[64];
 	int output;
 	pid_t pid;
 
 	memset(recorded, 0, sizeof(*recorded));
-	word_add(&words, "%s/tests/subjects/%s", build_directory(), subject);
+	word_add(&words, "%s/tests/subjects/%s", record__build_directory(), subject);
 	words_split(&words, arguments);
 	pid = start(&words, &output);
 	words_free(&words);
@@ -186,6 +206,8 @@ void record__process(struct recorded *recorded, const char *options, const char 
 	recorder_words(&words, options, report);
 	word_add(&words, "-p");
 	word_add(&words, "%d", pid);
+	clock_gettime(CLOCK_REALTIME, &now);
+	recorded->started_ns = (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 	run(recorded, &words, report);
 	words_free(&words);
 	kill(pid, SIGKILL);
@@ -195,17 +217,91 @@ void record__process(struct recorded *recorded, const char *options, const char 
 
 pid_t record__subject(const char *subject, const char *arguments, int *output)
 {
+	struct recorded said = {0};
+
+	return record__subject_begin(subject, arguments, output, &said);
+}
+
+pid_t record__subject_begin(const char *subject, const char *arguments, int *output,
+			    struct recorded *said)
+{
 	struct words words = {.count = 0};
-	char text[256];
 	pid_t pid;
 
-	word_add(&words, "%s/tests/subjects/%s", build_directory(), subject);
+	word_add(&words, "%s/tests/subjects/%s", record__build_directory(), subject);
 	words_split(&words, arguments);
 	pid = start(&words, output);
 	words_free(&words);
-	read_output(*output, text, sizeof(text), "ready");
-	ck_assert_ptr_nonnull(strstr(text, "ready"));
+	record__subject_wait(*output, said, "ready");
 	return pid;
+}
+
+static void read_on(int output, struct recorded *said, const char *wanted)
+{
+	size_t had = strlen(said->output);
+
+	read_output(output, said->output + had, sizeof(said->output) - had, wanted);
+}
+
+void record__subject_wait(int output, struct recorded *said, const char *key)
+{
+	read_on(output, said, key);
+	ck_assert_msg(strstr(said->output, key), "the subject did not say %s, but: %s", key,
+		      said->output);
+}
+
+/* Whether the recorder's timers run; its session begins a moment later. */
+static bool timers_run(pid_t recorder)
+{
+	char path[64], link[64];
+	struct dirent *entry;
+	bool found = false;
+	ssize_t n;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", recorder);
+	dir = opendir(path);
+	if (!dir)
+		return false;
+	while (!found && (entry = readdir(dir))) {
+		n = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
+		link[n > 0 ? n : 0] = 0;
+		found = strstr(link, "perf_event");
+	}
+	closedir(dir);
+	return found;
+}
+
+void record__begin(struct recording *recording, const char *options, const char *pids)
+{
+	struct words words = {.count = 0};
+	int tries;
+
+	report_name(recording->report);
+	recorder_words(&words, options, recording->report);
+	word_add(&words, "-p");
+	word_add(&words, "%s", pids);
+	recording->recorder = start(&words, &recording->output);
+	words_free(&words);
+	for (tries = 0; tries < 5000 && !timers_run(recording->recorder); tries++)
+		usleep(1000);
+	ck_assert_msg(tries < 5000, "the recorder does not begin");
+	/* Its first look at the threads, and 40 us for each of them (session.c). */
+	usleep(150000);
+}
+
+void record__finish(struct recording *recording, struct recorded *recorded)
+{
+	memset(recorded, 0, sizeof(*recorded));
+	take(recorded, recording->recorder, recording->report);
+	close(recording->output);
+}
+
+int record__subject_end(pid_t pid, int output, struct recorded *said)
+{
+	read_on(output, said, NULL);
+	close(output);
+	return wait_for(pid);
 }
 
 void record__end(pid_t pid, int output)
@@ -243,6 +339,30 @@ const struct profile_fine *record__fine(const struct recorded *recorded, const c
 		if (!strcmp(recorded->profile->fine[i].label, label))
 			return &recorded->profile->fine[i];
 	ck_abort_msg("no label %s in the report", label);
+}
+
+const struct profile_thread *record__thread(const struct recorded *recorded, int tid)
+{
+	size_t i;
+
+	for (i = 0; i < recorded->profile->thread_count; i++)
+		if (recorded->profile->threads[i].tid == tid)
+			return &recorded->profile->threads[i];
+	return NULL;
+}
+
+void record__check_totals(const struct profile *profile)
+{
+	const struct profile_totals *totals = &profile->totals;
+	double rows = 0, all = (double)totals->thread_time_ns;
+	size_t i;
+
+	for (i = 0; i < profile->thread_count; i++)
+		rows += (double)profile->threads[i].lifetime_ns;
+	ck_assert_msg(rows <= all + all / 1000 + 1e6 &&
+			      (profile->losses.threads_folded || rows >= all - all / 1000 - 1e6),
+		      "the threads' lifetimes are %.3f ms, all labels' time is %.3f ms", rows / 1e6,
+		      all / 1e6);
 }
 
 void record__check_identity(const struct profile *profile)

@@ -15,6 +15,15 @@ struct recorded {
 	struct profile *profile;
 	char output[4096];
 	int status;
+	double started_ns; /* when record__process started the recorder, Unix time */
+	long memory_kib;   /* the most the recorder had in memory */
+};
+
+/* A session under way. */
+struct recording {
+	char report[64];
+	pid_t recorder;
+	int output; /* the recorder's */
 };
 
 /*
@@ -29,11 +38,30 @@ void record__command(struct recorded *recorded, const char *options, const char 
 void record__process(struct recorded *recorded, const char *options, const char *subject,
 		     const char *arguments);
 
+/* Where the tests were built. */
+const char *record__build_directory(void);
+
 /* Starts a subject and waits until it has printed "ready"; its output goes on into *output. */
 pid_t record__subject(const char *subject, const char *arguments, int *output);
 
+/* Likewise; what it prints up to "ready" goes to said->output, from where record__truth has it. */
+pid_t record__subject_begin(const char *subject, const char *arguments, int *output,
+			    struct recorded *said);
+
+/* Waits until it has printed that key, too. */
+void record__subject_wait(int output, struct recorded *said, const char *key);
+
+/* Waits for its end. Returns how it ended: its exit code, or 128 + the signal's number. */
+int record__subject_end(pid_t pid, int output, struct recorded *said);
+
 /* Kills it. */
 void record__end(pid_t pid, int output);
+
+/* Begins to record these processes ("PID" or "PID,PID"); returns once the session has begun. */
+void record__begin(struct recording *recording, const char *options, const char *pids);
+
+/* Waits until the session is over, and takes over its report. */
+void record__finish(struct recording *recording, struct recorded *recorded);
 
 void record__free(struct recorded *recorded);
 
@@ -42,6 +70,13 @@ double record__truth(const struct recorded *recorded, const char *key);
 
 /* Aborts the test if there is no such label. */
 const struct profile_fine *record__fine(const struct recorded *recorded, const char *label);
+
+/* The row of a thread; NULL if it has none. */
+const struct profile_thread *record__thread(const struct recorded *recorded, int tid);
+
+/* Sums of all threads and of all labels are the same time, within 0.1% and 1 ms; where threads have
+ * no row, those that have are not more. */
+void record__check_totals(const struct profile *profile);
 
 /* running + runnable + blocked + io = lifetime within 0.1%, for every thread. */
 void record__check_identity(const struct profile *profile);

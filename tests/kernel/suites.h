@@ -4,9 +4,11 @@
 
 #include <check.h>
 
-Suite *share_suite(void);   /* shares and their bounds */
-Suite *waiting_suite(void); /* thread states, elapsed, in flight */
-Suite *calls_suite(void);   /* exact counts, late labels */
-Suite *coarse_suite(void);  /* accounts of coarse labels, stale work, pools that lie */
+Suite *share_suite(void);     /* shares and their bounds */
+Suite *waiting_suite(void);   /* thread states, elapsed, in flight */
+Suite *calls_suite(void);     /* exact counts, late labels */
+Suite *lifecycle_suite(void); /* what processes do meanwhile: end, exec, fork, stop */
+Suite *threads_suite(void);   /* many threads, short ones, ids used again */
+Suite *coarse_suite(void);    /* accounts of coarse labels, stale work, pools that lie */
 
 #endif

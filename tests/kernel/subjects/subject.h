@@ -8,9 +8,11 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,6 +50,48 @@ static inline void subject_pin(int cpu)
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
 		perror("sched_setaffinity");
+}
+
+static inline void subject_sleep(uint64_t ns)
+{
+	struct timespec left = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+
+	while (nanosleep(&left, &left))
+		;
+}
+
+static inline int subject_tid(void)
+{
+	return (int)syscall(SYS_gettid);
+}
+
+/* One line of the truth, or of the state of things. */
+static inline void subject_say(const char *key, uint64_t value)
+{
+	printf("%s %llu\n", key, (unsigned long long)value);
+	fflush(stdout);
+}
+
+/* Steps that the test calls by SIGUSR1. */
+static volatile sig_atomic_t subject_step;
+
+static inline void subject_step_take(int number)
+{
+	(void)number;
+	subject_step++;
+}
+
+static inline void subject_steps(void)
+{
+	struct sigaction action = {.sa_handler = subject_step_take, .sa_flags = SA_RESTART};
+
+	sigaction(SIGUSR1, &action, NULL);
+}
+
+static inline void subject_wait_step(int step)
+{
+	while (subject_step < step)
+		usleep(1000);
 }
 
 /* Argument number n in seconds, as ns. */
