@@ -296,6 +296,39 @@ static long block_copy(__u32 number, struct pieces_reader *reader)
 	return block.failed;
 }
 
+/* Ids that the process has given to labels, as it says itself. */
+static __always_inline __u32 labels_registered(const struct tsn_target *target)
+{
+	__u32 count;
+
+	if (bpf_probe_read_user(
+		    &count, sizeof(count),
+		    (void *)(target->process + offsetof(struct tsn_process, labels_count))))
+		return target->labels_count;
+	return count < TSN_LABELS_MAX ? count : TSN_LABELS_MAX;
+}
+
+/* The descriptor of a process that ends, and the names that the recorder has not read yet. */
+static __always_inline void descriptor_take(const struct tsn_target *target, __u32 index,
+					    __u32 labels)
+{
+	struct pieces_reader reader = {.from = target->process, .target = index};
+	__u32 known = target->labels_count;
+	__u64 names;
+
+	bpf_loop(sizeof(struct tsn_process) / sizeof(((struct tsn_piece *)0)->words), piece_copy,
+		 &reader, 0);
+	if (labels <= known || labels > TSN_LABELS_MAX ||
+	    bpf_probe_read_user(&names, sizeof(names),
+				(void *)(target->process + offsetof(struct tsn_process, labels))))
+		return;
+	reader.from = names + known * sizeof(struct tsn_label);
+	bpf_loop((labels - known) * sizeof(struct tsn_label) /
+				 sizeof(((struct tsn_piece *)0)->words) +
+			 1,
+		 piece_copy, &reader, 0);
+}
+
 /* The executions of a process that ends, and what it has open. */
 static __always_inline void final_take(struct tsn_target *target, __u32 index)
 {
@@ -366,7 +399,7 @@ int BPF_PROG(on_exit_calls, struct task_struct *task, bool group_dead)
 	target = target_find(task->tgid, &index);
 	if (!target || !target->ready)
 		return 0;
-	labels = target->labels_count;
+	labels = labels_registered(target);
 	if (slot_read(target, task, kernel__namespace_tid(task), &slot, &head) == SLOT_OK) {
 		/* A thread that ends alone has given its slot back, unless it has gone round its
 		 * library: then its calls stay there, and are in no final sum. */
@@ -383,6 +416,7 @@ int BPF_PROG(on_exit_calls, struct task_struct *task, bool group_dead)
 		target->calls_final = 2;
 	if (!target->calls_final)
 		target->calls_final = 1;
+	descriptor_take(target, index, labels);
 	final_take(target, index);
 	return 0;
 }

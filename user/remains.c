@@ -8,7 +8,8 @@
 
 struct remains {
 	const struct table *table;
-	const struct tsn_piece **pieces; /* by address; those of one process do not overlap */
+	const struct tsn_piece *
+		*pieces; /* by address; where those of one process overlap, they agree */
 	size_t count;
 };
 
@@ -83,6 +84,17 @@ static void one_read(const struct remains *remains, uint64_t address, size_t siz
 		memcpy(to + (from - address), (const char *)piece->words + (from - piece->address),
 		       end - from);
 	}
+}
+
+bool remains__descriptor(const struct remains *remains, struct tsn_process *process)
+{
+	struct tsn_process read;
+
+	one_read(remains, remains->table->address, sizeof(read), (char *)&read);
+	if (read.magic != TSN_MAGIC)
+		return false;
+	*process = read;
+	return true;
 }
 
 static int remains_read(void *context, uint64_t address, size_t stride, size_t size, size_t count,

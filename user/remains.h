@@ -19,6 +19,9 @@ struct remains *remains__new(const struct engine *engine, uint32_t index,
 			     const struct table *table);
 void remains__free(struct remains *remains); /* NULL is fine */
 
+/* The descriptor at table->address as it was at the end; false: it was not saved. */
+bool remains__descriptor(const struct remains *remains, struct tsn_process *process);
+
 /* Valid for as long as the remains are. */
 struct remote remains__remote(struct remains *remains);
 

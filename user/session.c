@@ -14,6 +14,7 @@
 
 #include "census.h"
 #include "proc.h"
+#include "remains.h"
 #include "session_coarse.h"
 #include "ticksnick.skel.h"
 #include "timer.h"
@@ -163,8 +164,6 @@ static void member_publish(struct session *session, struct session_member *membe
 {
 	struct tsn_target *shared = &session->engine->targets[member->index];
 	const struct tsn_process *process = &member->target->table.process;
-	uint32_t labels =
-		process->labels_count + 64; /* some may be registered before the next look */
 
 	shared->tls_offset = process->tls_offset;
 	shared->slots = process->slots;
@@ -176,7 +175,7 @@ static void member_publish(struct session *session, struct session_member *membe
 	shared->contexts = process->contexts;
 	shared->contexts_end =
 		process->contexts + process->contexts_max * sizeof(struct tsn_context);
-	shared->labels_count = labels < TSN_LABELS_MAX ? labels : TSN_LABELS_MAX;
+	shared->labels_count = member->target->table.label_count;
 	__atomic_store_n(&shared->ready, 1, __ATOMIC_SEQ_CST);
 	member->published = true;
 }
@@ -638,6 +637,25 @@ int session__run(struct session *session)
 
 /* ---- stop ---- */
 
+/* What a process that has ended registered and said of itself after it was last looked at. */
+static void member_last_words(const struct session *session, struct session_member *member)
+{
+	struct table *last = malloc(sizeof(*last));
+	struct remains *remains = NULL;
+	struct remote remote;
+
+	if (last) {
+		*last = member->table;
+		remains = remains__new(session->engine, member->index, last);
+	}
+	if (remains && remains__descriptor(remains, &last->process)) {
+		remote = remains__remote(remains);
+		table__refresh(&member->table, &remote);
+	}
+	remains__free(remains);
+	free(last);
+}
+
 /* The last calls: from the process where it still is, else as its end handed them in, else as last
  * read. */
 static void member_finish(struct session *session, struct session_member *member)
@@ -653,6 +671,7 @@ static void member_finish(struct session *session, struct session_member *member
 		session_coarse__finish(session, member, false);
 		return;
 	}
+	member_last_words(session, member);
 	session_coarse__finish(session, member, true);
 	if (!shared->calls_final || !session->engine->final_calls_work) {
 		member->calls_unread = true;

@@ -19,8 +19,8 @@ struct target {
 	uint32_t own_pid; /* what the process calls itself, in its own pid namespace */
 	int pidfd;
 	char *comm;
-	char *exe;	/* NULL: not readable */
-	char *build_id; /* NULL: none */
+	char *exe;		      /* NULL: not readable */
+	char *build_id;		      /* NULL: none */
 	struct remote_process reader; /* what remote reads through */
 	struct remote remote;
 	bool located; /* table is that of the image that runs */

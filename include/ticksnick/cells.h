@@ -176,8 +176,8 @@ enum tsn_final_state {
 	TSN_FINAL_PARTIAL = 2, /* there was no room for all */
 };
 
-/* What the descriptor of a process said of coarse labels when it ended; its blocks and pool are in
- * pieces. */
+/* What the descriptor of a process said of coarse labels when it ended; the descriptor itself, the
+ * names of its latest labels, its blocks and pool are in pieces. */
 struct tsn_final {
 	TSN_U32 state; /* enum tsn_final_state */
 	TSN_U32 reserved;
@@ -201,9 +201,9 @@ struct tsn_target {
 	TSN_S64 tls_offset;
 	TSN_U64 slots;
 	TSN_U64 slots_end;
-	TSN_U64 retired; /* of struct tsn_process */
-	TSN_U32 labels_count;
-	TSN_U32 execs; /* times this process has replaced its image */
+	TSN_U64 retired;      /* of struct tsn_process */
+	TSN_U32 labels_count; /* whose names the recorder has read */
+	TSN_U32 execs;	      /* times this process has replaced its image */
 	/* Totals of threads that exited. */
 	TSN_U64 exited_threads;
 	TSN_U64 exited_lifetime_ns;
