@@ -183,7 +183,10 @@ int snapshot__close(struct snapshot *snapshot, size_t first, uint64_t start_ns, 
 				return -ENOMEM;
 		}
 		thread->running_ns += span(runs_from, stop_ns, start_ns);
-		thread->since = stop_ns;
+		/* A hook may have been a moment later than the reading of the clock that is the
+		 * end: then its sums reach as far. */
+		if (thread->since < stop_ns)
+			thread->since = stop_ns;
 	}
 	return 0;
 }

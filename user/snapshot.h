@@ -37,8 +37,8 @@ int snapshot__add_thread(struct snapshot *snapshot, const struct tsn_thread *thr
 
 /*
  * Charges the interval that each thread from index first on is in, up to stop_ns, to the thread and
- * to its cells, and brings since to stop_ns. Waiting of threads whose label was not known is added
- * to *lost_wait_ns. 0 or -ENOMEM.
+ * to its cells, and brings since to stop_ns unless it is later. Waiting of threads whose label was
+ * not known is added to *lost_wait_ns. 0 or -ENOMEM.
  */
 int snapshot__close(struct snapshot *snapshot, size_t first, uint64_t start_ns, uint64_t stop_ns,
 		    uint64_t *lost_wait_ns);

@@ -78,7 +78,8 @@ const struct profile_thread *record__thread(const struct recorded *recorded, int
  * no row, those that have are not more. */
 void record__check_totals(const struct profile *profile);
 
-/* running + runnable + blocked + io = lifetime within 0.1%, for every thread. */
+/* running + runnable + blocked + io = lifetime to the nanosecond, for every thread (within 0.1%
+ * where the clock stepped). */
 void record__check_identity(const struct profile *profile);
 
 #endif

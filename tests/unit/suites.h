@@ -22,5 +22,6 @@ Suite *pids_suite(void);
 Suite *histogram_suite(void);
 Suite *spans_suite(void);
 Suite *durations_suite(void);
+Suite *snapshot_suite(void);
 
 #endif

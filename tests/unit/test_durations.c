@@ -201,6 +201,23 @@ static const struct tsn_duration_maximum nonsense[] = {
 	{UINT64_MAX, UINT64_MAX}, {5000, 1},
 };
 
+START_TEST(after_a_gap_or_a_step_back_of_the_clock_counts_are_right_and_no_maximum_is_made_up)
+{
+	/* By how many epochs the clock moves between two readings. */
+	static const int64_t moves[] = {1000, -3, -8};
+	uint64_t then = START + (uint64_t)moves[_i] * EPOCH;
+
+	base();
+	execute(0, REQUEST, 5000, NOW);
+	ck_assert(result(REQUEST, NOW));
+	execute(0, REQUEST, 7000, then);
+	ck_assert(result(REQUEST, then));
+	ck_assert_uint_eq(count, 2);
+	ck_assert_uint_eq(sum, 12000);
+	ck_assert(longest == 0 || longest == 7000);
+}
+END_TEST
+
 START_TEST(a_maximum_that_cannot_be_is_no_maximum)
 {
 	base();
@@ -541,6 +558,10 @@ Suite *durations_suite(void)
 		the_longest_is_not_known_where_a_longer_one_just_before_the_session_may_hide_it);
 	tcase_add_test(tcase, maxima_of_all_epochs_are_kept_if_readings_are_close);
 	tcase_add_test(tcase, the_longest_is_not_known_where_readings_are_too_far_apart);
+	tcase_add_loop_test(
+		tcase,
+		after_a_gap_or_a_step_back_of_the_clock_counts_are_right_and_no_maximum_is_made_up,
+		0, 3);
 	TABLE_TEST(a_maximum_that_cannot_be_is_no_maximum, nonsense);
 	tcase_add_test(tcase, what_runs_backwards_or_over_is_no_negative_and_no_small_number);
 	tcase_add_test(tcase, blocks_of_labels_that_cannot_be_are_passed_over);

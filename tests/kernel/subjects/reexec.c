@@ -27,7 +27,8 @@ static void *replace(void *argument)
 	snprintf(start, sizeof(start), "%llu", (unsigned long long)began);
 	{
 		TSN_SCOPE(label);
-		subject_sleep(10000000);
+		/* The labels of an image are known once the recorder has looked at it. */
+		subject_sleep(*(int *)argument > 2 ? 10000000 : 100000000);
 		execl("/proc/self/exe", "reexec", left, start, NULL);
 	}
 	return argument;
