@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Targets: all (default), demo, check, check-long, unit, bench, bench-full, asan, install, uninstall, clean. V=1 shows the
-# commands.
+# Targets: all (default), demo, check, check-long, unit, bench, bench-full, asan, install, uninstall, clean.
+# V=1 shows the commands.
 # demo, check, asan, bench and bench-full install what is missing (scripts/deps); the others only say so.
 
 VERSION := 0.1.0
