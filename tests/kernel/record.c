@@ -344,6 +344,11 @@ const struct profile_thread *record__thread(const struct recorded *recorded, int
 	return NULL;
 }
 
+double record__least_running(const struct recorded *recorded, double cpu_ns)
+{
+	return cpu_ns * 0.998 - (recorded->profile->losses.switch_missed ? 5e6 : 0);
+}
+
 void record__check_totals(const struct profile *profile)
 {
 	const struct profile_totals *totals = &profile->totals;

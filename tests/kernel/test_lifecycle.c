@@ -17,15 +17,29 @@
 /* Times of the recorder and of a subject's stopwatch, read a moment apart on a busy machine. */
 #define SLACK_NS 3e7
 
-/* Running time and the kernel's own account agree within so much, where switches were repaired. */
-#define EXACT 0.998
-
 static double now_ns(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+/* Records a subject from before its first step until its end. */
+static void steps_record(const char *subject, struct recorded *run, struct recorded *said)
+{
+	struct recording recording;
+	char pids[16];
+	int output;
+	pid_t pid;
+
+	memset(said, 0, sizeof(*said));
+	pid = record__subject_begin(subject, "", &output, said);
+	snprintf(pids, sizeof(pids), "%d", pid);
+	record__begin(&recording, "", pids);
+	kill(pid, SIGUSR1);
+	ck_assert_int_eq(record__subject_end(pid, output, said), 0);
+	record__finish(&recording, run);
 }
 
 /* ---- a crew: main thread, worker, sleeper; see subjects/crew.c ---- */
@@ -95,14 +109,13 @@ static void crew_check(const struct crew *crew, const struct recorded *run)
 	       run->profile->session.ended_by);
 	ck_assert_uint_eq(record__fine(run, "counted")->calls, 23);
 	ck_assert_uint_eq(run->profile->losses.calls_unread, 0);
-	ck_assert_double_ge((double)worker->running_ns, cpu * EXACT);
+	ck_assert_double_ge((double)worker->running_ns, record__least_running(run, cpu));
 	ck_assert_double_le((double)worker->lifetime_ns, session);
 	ck_assert_double_ge((double)worker->lifetime_ns, record__truth(&crew->said, "wall_ns"));
 	ck_assert_double_le((double)sleeper->running_ns, 0.1 * (double)sleeper->lifetime_ns);
-	ck_assert_double_ge((double)sleeper->blocked_ns, 0.5 * (double)sleeper->lifetime_ns);
-	/* Its waiting is measured; its running time is sampled. */
+	/* Its waiting is measured, its running time is sampled; it leaves the label to end. */
 	ck_assert_double_ge((double)rest->blocked_ns + (double)rest->runnable_ns,
-			    0.99 * ((double)sleeper->blocked_ns + (double)sleeper->runnable_ns));
+			    0.9 * ((double)sleeper->blocked_ns + (double)sleeper->runnable_ns));
 	ck_assert_str_eq(run->profile->session.ended_by, "target");
 	record__check_totals(run->profile);
 }
@@ -265,7 +278,7 @@ START_TEST(a_thread_that_execs_again_and_again_goes_on_as_the_main_thread_withou
 	       run.profile->thread_count, (double)run.profile->totals.thread_time_ns / 1e6,
 	       wall / 1e6);
 	/* The one that lives on, from its creation in the last image but one. */
-	ck_assert_double_ge((double)main_thread->lifetime_ns, 5.5e8);
+	ck_assert_double_ge((double)main_thread->lifetime_ns, 6.5e8);
 	ck_assert_double_le((double)main_thread->lifetime_ns, wall + SLACK_NS);
 	/* Main, burning and replacing thread of each image, which lie end to end. */
 	ck_assert_double_le((double)run.profile->totals.thread_time_ns, 3 * wall + SLACK_NS);
@@ -277,21 +290,22 @@ END_TEST
 START_TEST(children_are_not_recorded_and_change_nothing_of_their_parent)
 {
 	const struct profile_fine *waits;
-	struct recorded run;
+	struct recorded run, said;
+	double truth;
 	size_t i, warned = 0;
 
-	record__command(&run, "", "forker", "");
+	steps_record("forker", &run, &said);
+	truth = record__truth(&said, "waits_ns");
 	waits = record__fine(&run, "waits");
 	printf("forker: waits %.1f ms, %.1f by its stopwatch; %llu calls\n",
-	       (double)waits->thread_time_ns / 1e6, record__truth(&run, "waits_ns") / 1e6,
+	       (double)waits->thread_time_ns / 1e6, truth / 1e6,
 	       (unsigned long long)record__fine(&run, "counted")->calls);
 	ck_assert_uint_eq(run.profile->thread_count, 1);
 	ck_assert_uint_eq(record__fine(&run, "counted")->calls, 23);
 	ck_assert_uint_eq(record__fine(&run, "work")->calls, 0);
 	ck_assert_uint_eq(record__fine(&run, "work")->thread_time_ns, 0);
 	ck_assert_uint_eq(run.profile->losses.slot_foreign, 0);
-	ck_assert_double_eq_tol((double)waits->thread_time_ns, record__truth(&run, "waits_ns"),
-				SLACK_NS);
+	ck_assert_double_eq_tol((double)waits->thread_time_ns, truth, SLACK_NS);
 	for (i = 0; i < run.profile->warning_count; i++)
 		warned += !strcmp(run.profile->warnings[i].code, "children_left_out");
 	ck_assert_uint_eq(warned, 1);
@@ -318,7 +332,7 @@ START_TEST(a_thread_made_by_clone_alone_is_in_no_label_least_of_all_its_creators
 	       modes[_i], (double)cloned->running_ns / 1e6, cpu / 1e6,
 	       (double)run.profile->totals.unlabelled_ns / 1e6, (double)creator->running_ns / 1e6,
 	       (unsigned long long)run.profile->losses.slot_foreign);
-	ck_assert_double_ge((double)cloned->running_ns, cpu * EXACT);
+	ck_assert_double_ge((double)cloned->running_ns, record__least_running(&run, cpu));
 	ck_assert_double_ge((double)run.profile->totals.unlabelled_ns, 0.97 * cpu);
 	ck_assert_double_le((double)creator->running_ns, 0.1 * cpu);
 	/* Where it shares its creator's storage it is seen to be another's; nothing else is. */
@@ -326,6 +340,23 @@ START_TEST(a_thread_made_by_clone_alone_is_in_no_label_least_of_all_its_creators
 		ck_assert_uint_eq(run.profile->losses.slot_foreign, 0);
 	else
 		ck_assert_uint_gt(run.profile->losses.slot_foreign, 0);
+	record__check_totals(run.profile);
+	record__free(&run);
+}
+END_TEST
+
+START_TEST(calls_of_a_thread_that_ends_without_its_library_are_said_to_be_missing)
+{
+	struct recorded run, said;
+	uint64_t calls;
+
+	steps_record("rawexit", &run, &said);
+	calls = record__fine(&run, "counted")->calls;
+	printf("rawexit: %llu of 23 calls, %llu processes with calls unread\n",
+	       (unsigned long long)calls, (unsigned long long)run.profile->losses.calls_unread);
+	ck_assert_uint_ge(calls, 18);
+	ck_assert_uint_le(calls, 23);
+	ck_assert_uint_eq(run.profile->losses.calls_unread, 1);
 	record__check_totals(run.profile);
 	record__free(&run);
 }
@@ -354,7 +385,7 @@ START_TEST(a_modules_labels_and_calls_outlive_it)
 	ck_assert_double_ge((double)plugged->blocked_ns, 4e8 - 1e6);
 	ck_assert_double_le((double)plugged->thread_time_ns,
 			    record__truth(&run, "wall_ns") + SLACK_NS);
-	ck_assert_double_ge((double)plugged->thread_time_ns, 8e8 - SLACK_NS);
+	ck_assert_double_ge((double)plugged->thread_time_ns, 6e8);
 	ck_assert_uint_eq(run.profile->losses.calls_unread, 0);
 	record__check_totals(run.profile);
 	record__free(&run);
@@ -380,6 +411,8 @@ Suite *lifecycle_suite(void)
 	tcase_add_test(cases, children_are_not_recorded_and_change_nothing_of_their_parent);
 	tcase_add_loop_test(
 		cases, a_thread_made_by_clone_alone_is_in_no_label_least_of_all_its_creators, 0, 2);
+	tcase_add_test(cases,
+		       calls_of_a_thread_that_ends_without_its_library_are_said_to_be_missing);
 	tcase_add_loop_test(cases, a_modules_labels_and_calls_outlive_it, 0, 2);
 	suite_add_tcase(suite, cases);
 	return suite;

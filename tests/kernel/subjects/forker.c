@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * forker: forks three children inside "waits", who call "counted" a thousand times each and spin
- * for 0.1 s in "work"; waits for them, then calls "counted" 23 times. Prints waits_ns.
+ * forker: prints "ready 1"; after SIGUSR1 forks three children inside "waits", who call "counted" a
+ * thousand times each and spin for 0.1 s in "work"; waits for them, then calls "counted" 23 times.
+ * Prints waits_ns.
  */
 #include <sys/wait.h>
 
@@ -24,7 +25,10 @@ int main(void)
 	uint64_t then;
 	int i;
 
+	subject_steps();
 	count(1); /* so that there is a slot to inherit */
+	subject_say("ready", 1);
+	subject_wait_step(1);
 	then = subject_now();
 	{
 		TSN_SCOPE(waits);
@@ -39,6 +43,6 @@ int main(void)
 			;
 	}
 	subject_say("waits_ns", subject_now() - then);
-	count(22);
+	count(23);
 	return 0;
 }

@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	label = tsn_register_fine("asleep");
-	subject_sleep(50000000); /* until it has been looked at */
+	subject_sleep(150000000); /* until it has been looked at */
 	then = subject_now();
 	{
 		TSN_SCOPE(label);
