@@ -27,6 +27,17 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
 struct rq {
 	struct task_struct *curr;
 };
@@ -162,11 +173,9 @@ static __always_inline __u64 kernel__switches(struct task_struct *task)
 	return task->nvcsw + task->nivcsw;
 }
 
-/* The tid of a task in its own (innermost) pid namespace; 0 if it cannot be read. */
-static __always_inline __u32 kernel__namespace_tid(struct task_struct *task)
+/* The number of a struct pid in its pid namespace of that level; 0 if it cannot be read. */
+static __always_inline __u32 kernel__pid_number(struct pid *pid, __u32 level)
 {
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	__u32 level = BPF_CORE_READ(pid, level);
 	__u32 nr = 0;
 
 	if (level > 32) /* MAX_PID_NS_LEVEL */
@@ -176,6 +185,26 @@ static __always_inline __u32 kernel__namespace_tid(struct task_struct *task)
 				      level * bpf_core_type_size(struct upid) +
 				      bpf_core_field_offset(struct upid, nr));
 	return nr;
+}
+
+/* How deep a task's own (innermost) pid namespace is; the machine's first is 0. */
+static __always_inline __u32 kernel__namespace_level(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, thread_pid, level);
+}
+
+/* The tid of a task in its own pid namespace; 0 if it cannot be read. */
+static __always_inline __u32 kernel__namespace_tid(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+
+	return kernel__pid_number(pid, BPF_CORE_READ(pid, level));
+}
+
+/* Its tid in the namespace of that level, which its own one is or lies in. */
+static __always_inline __u32 kernel__tid_at(struct task_struct *task, __u32 level)
+{
+	return kernel__pid_number(BPF_CORE_READ(task, thread_pid), level);
 }
 
 #endif

@@ -453,6 +453,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid)
 		thread_rejoin(thread, interim);
 	thread->tid = tid;
 	thread->ns_tid = kernel__namespace_tid(task);
+	thread->seen_tid = kernel__tid_at(task, control.level);
 	bpf_map_update_elem(&threads, &tid, thread, BPF_ANY);
 	bpf_map_delete_elem(&threads, &from);
 	return 0;

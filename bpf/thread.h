@@ -255,6 +255,7 @@ static __always_inline struct tsn_thread *thread_new(struct task_struct *task, _
 	thread->tgid = task->tgid;
 	thread->tid = tid;
 	thread->ns_tid = kernel__namespace_tid(task);
+	thread->seen_tid = kernel__tid_at(task, control.level);
 	thread->state = state;
 	thread->wait = TSN_WAIT_RUNNABLE;
 	thread->born = since;

@@ -7,6 +7,7 @@
 
 #include <bpf/bpf.h>
 
+#include "ids.h"
 #include "proc.h"
 
 /* Times that the list is read at most, until it has nobody new. */
@@ -46,30 +47,33 @@ static int by_number(const void *a, const void *b)
 
 /* The state of each thread, those in known[] (sorted) left out. Returns how many. */
 static size_t threads_look(const struct engine *engine, const struct target *target, uint32_t index,
-			   const struct tids *known, const struct tids *listed,
-			   struct tsn_thread *threads)
+			   const struct ids *ids, const struct tids *known,
+			   const struct tids *listed, struct tsn_thread *threads)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < listed->count; i++) {
-		const pid_t *tid = &listed->at[i];
+		const pid_t *seen = &listed->at[i];
 		struct tsn_thread *thread = &threads[n];
+		uint32_t tid = ids__find(ids, *seen);
 		struct proc_status status;
 		char *comm;
 
-		if (known->count && bsearch(tid, known->at, known->count, sizeof(*tid), by_number))
+		if (!tid || (known->count &&
+			     bsearch(seen, known->at, known->count, sizeof(*seen), by_number)))
 			continue;
-		if (proc__status(target->pid, *tid, &status) || status.state == 'Z' ||
+		if (proc__status(target->pid, *seen, &status) || status.state == 'Z' ||
 		    status.state == 'X')
 			continue;
 		thread->target = index;
-		thread->tgid = (uint32_t)target->pid;
-		thread->tid = (uint32_t)*tid;
+		thread->tgid = engine->targets[index].tgid;
+		thread->tid = tid;
+		thread->seen_tid = (uint32_t)*seen;
 		thread->ns_tid = status.own_id;
 		thread->wait = wait_of(status.state);
 		thread->state = thread->wait ? TSN_THREAD_WAITING : TSN_THREAD_UNSEEN;
 		thread->born = thread->since = engine->control->start_ns;
-		comm = proc__comm(target->pid, *tid);
+		comm = proc__comm(target->pid, *seen);
 		strncpy(thread->comm, comm ? comm : "", sizeof(thread->comm) - 1);
 		free(comm);
 		n++;
@@ -111,10 +115,10 @@ static void labels_look(struct engine *engine, const struct target *target,
  * A thread that ended after it was looked at, before it was enrolled, is met by no hook again: its
  * record is taken back. If it still is there now, the exit hook will find the record.
  */
-static void thread_verify(struct engine *engine, const struct tsn_thread *thread,
-			  struct tsn_presence *presence)
+static void thread_verify(struct engine *engine, const struct target *target,
+			  const struct tsn_thread *thread, struct tsn_presence *presence)
 {
-	if (!proc__exiting((pid_t)thread->tgid, (pid_t)thread->tid))
+	if (!proc__exiting(target->pid, (pid_t)thread->seen_tid))
 		return;
 	if (bpf_map_delete_elem(engine->threads_fd, &thread->tid))
 		return;
@@ -122,7 +126,8 @@ static void thread_verify(struct engine *engine, const struct tsn_thread *thread
 		__atomic_fetch_add(&presence->off_ns, engine->control->start_ns, __ATOMIC_SEQ_CST);
 }
 
-static void thread_enrol(struct engine *engine, struct tsn_thread *thread)
+static void thread_enrol(struct engine *engine, const struct target *target,
+			 struct tsn_thread *thread)
 {
 	struct tsn_presence *presence =
 		&engine->presence[thread->target * TSN_LABELS_MAX + thread->fine];
@@ -138,24 +143,32 @@ static void thread_enrol(struct engine *engine, struct tsn_thread *thread)
 	/* As the hooks do it; see struct tsn_presence. */
 	if (counted && !__atomic_fetch_add(&presence->outside, 1, __ATOMIC_SEQ_CST))
 		__atomic_fetch_sub(&presence->off_ns, engine->control->start_ns, __ATOMIC_SEQ_CST);
-	thread_verify(engine, thread, counted ? presence : NULL);
+	thread_verify(engine, target, thread, counted ? presence : NULL);
 }
 
 /* Enrols those that are listed and not known. 0 or -ENOMEM. */
 static int round_take(struct engine *engine, const struct target *target, uint32_t index,
 		      const struct tids *known, const struct tids *listed, size_t *taken)
 {
-	struct tsn_thread *threads = calloc(listed->count + 1, sizeof(*threads));
+	struct tsn_thread *threads;
+	struct ids ids;
 	size_t n, i;
+	int err = engine__ids(engine, &ids);
 
-	if (!threads)
+	if (err)
+		return err;
+	threads = calloc(listed->count + 1, sizeof(*threads));
+	if (!threads) {
+		ids__free(&ids);
 		return -ENOMEM;
-	n = threads_look(engine, target, index, known, listed, threads);
+	}
+	n = threads_look(engine, target, index, &ids, known, listed, threads);
 	if (n)
 		labels_look(engine, target, threads, n);
 	for (i = 0; i < n; i++)
-		thread_enrol(engine, &threads[i]);
+		thread_enrol(engine, target, &threads[i]);
 	free(threads);
+	ids__free(&ids);
 	*taken = n;
 	return 0;
 }

@@ -206,8 +206,8 @@ static int threads_fill(const struct session *session, struct profile *profile)
 		uint64_t born = from->born > session->start_ns ? from->born : session->start_ns;
 
 		*to = (struct profile_thread){
-			.pid = (int)from->tgid,
-			.tid = (int)from->tid,
+			.pid = session->members[from->target]->target->pid,
+			.tid = (int)from->seen_tid,
 			.comm = strndup(from->comm, sizeof(from->comm)),
 			.lifetime_ns = from->since > born ? from->since - born : 0,
 			.running_ns = from->running_ns,

@@ -15,6 +15,8 @@
 #include <linux/membarrier.h>
 #include <bpf/libbpf.h>
 
+#include "ids.h"
+#include "proc.h"
 #include "ticksnick.skel.h"
 #include "timer.h"
 
@@ -114,6 +116,7 @@ static int programs_try(struct engine *engine, bool with_calls, char error[ENGIN
 	engine->programs->rodata->cpu_count =
 		possible > 0 && possible < TSN_CPUS_MAX ? (uint32_t)possible : TSN_CPUS_MAX;
 	bpf_program__set_autoload(engine->programs->progs.on_exit_calls, with_calls);
+	bpf_program__set_autoload(engine->programs->progs.on_id, !proc__in_first_namespace());
 	err = ticksnick_bpf__load(engine->programs);
 	if (err) {
 		explain(err, "load", error);
@@ -195,13 +198,28 @@ int engine__probe(char error[ENGINE_ERROR_SIZE])
 	return err;
 }
 
-int engine__watch(struct engine *engine, pid_t tgid, uint32_t index)
+int engine__ids(const struct engine *engine, struct ids *ids)
 {
-	uint32_t key = (uint32_t)tgid;
-	uint64_t *place = &engine->control->watched[key % TSN_WATCHED];
-	uint64_t entry = *place;
-	int err;
+	return ids__read(engine->programs->links.on_id, ids);
+}
 
+int engine__watch(struct engine *engine, pid_t pid, uint32_t index)
+{
+	struct ids ids;
+	uint64_t *place, entry;
+	uint32_t key;
+	int err = engine__ids(engine, &ids);
+
+	if (err)
+		return err;
+	key = ids__find(&ids, pid);
+	if (ids.at && ids.count)
+		engine->control->level = ids.at[0].level;
+	ids__free(&ids);
+	if (!key)
+		return -ESRCH;
+	place = &engine->control->watched[key % TSN_WATCHED];
+	entry = *place;
 	engine->targets[index].tgid = key;
 	err = bpf_map_update_elem(bpf_map__fd(engine->programs->maps.target_index), &key, &index,
 				  BPF_ANY);

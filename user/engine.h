@@ -16,6 +16,7 @@
 
 #define ENGINE_ERROR_SIZE 256
 
+struct ids;
 struct ticksnick_bpf;
 struct timer;
 
@@ -43,8 +44,12 @@ void engine__free(struct engine *engine); /* NULL is fine */
  */
 int engine__probe(char error[ENGINE_ERROR_SIZE]);
 
-/* From now on process tgid's threads are charged to targets[index]. 0 or a negative errno. */
-int engine__watch(struct engine *engine, pid_t tgid, uint32_t index);
+/* The ids of the threads that can be seen from here; ids__free(). 0 or a negative errno. */
+int engine__ids(const struct engine *engine, struct ids *ids);
+
+/* From now on the threads of process pid are charged to targets[index]. 0 or a negative errno
+ * (-ESRCH: gone). */
+int engine__watch(struct engine *engine, pid_t pid, uint32_t index);
 
 /*
  * Makes the hooks live; what they see counts from start_ns on, which may lie ahead, and the timers

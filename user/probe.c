@@ -9,13 +9,13 @@
 
 #include "host.h"
 #include "probe.h"
+#include "proc.h"
 
 /* /proc/self/status grows with the list of groups. */
 #define TEXT_SIZE 65536
 /* 997 Hz with the shortest period that the redraw gives, 25% under the mean. */
 #define TICKS_PER_SECOND_MAX 1330
 /* Inode of the first pid namespace, the same on every kernel (PROC_PID_INIT_INO). */
-#define PID_NAMESPACE_FIRST "pid:[4026531836]"
 
 void probe__say(struct probe_result *result, const char *name, enum probe_status status,
 		const char *format, ...)
@@ -337,6 +337,19 @@ void probe__pid_namespace(const char *root, struct probe_result *result)
 	char path[PATH_MAX], link[64];
 	ssize_t length;
 
+	/* Not so where a namespace was made and its own /proc was not mounted. */
+	snprintf(path, sizeof(path), "%s/proc/self", root);
+	length = readlink(path, link, sizeof(link) - 1);
+	if (length > 0) {
+		link[length] = '\0';
+		if (strtol(link, NULL, 10) != getpid()) {
+			probe__say(result, "pid-namespace", PROBE_FAIL,
+				   "/proc is of another pid namespace than this process");
+			probe__mend(result,
+				    "mount -t proc proc /proc (unshare --mount-proc does it)");
+			return;
+		}
+	}
 	snprintf(path, sizeof(path), "%s/proc/self/ns/pid", root);
 	length = readlink(path, link, sizeof(link) - 1);
 	if (length < 0) {
@@ -344,7 +357,7 @@ void probe__pid_namespace(const char *root, struct probe_result *result)
 		return;
 	}
 	link[length] = '\0';
-	if (!strcmp(link, PID_NAMESPACE_FIRST)) {
+	if (!strcmp(link, PROC_FIRST_PID_NAMESPACE)) {
 		probe__say(result, "pid-namespace", PROBE_OK, "the machine's first");
 		return;
 	}
@@ -390,6 +403,7 @@ int probe__can_record_under(const char *root, const char *machine, char *reason,
 		{probe__kernel, -ENOSYS},	 {probe__capabilities, -EPERM},
 		{probe__user_namespace, -EPERM}, {probe__lockdown, -EPERM},
 		{probe__btf, -ENOENT},		 {probe__paranoid, -ENOSYS},
+		{probe__pid_namespace, -ENOENT},
 	};
 	struct probe_result result;
 

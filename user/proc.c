@@ -68,6 +68,17 @@ bool proc__exiting(pid_t pid, pid_t tid)
 	return flags & PF_EXITING;
 }
 
+bool proc__in_first_namespace(void)
+{
+	char link[64];
+	ssize_t n = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
+
+	if (n < 0)
+		return true;
+	link[n] = 0;
+	return !strcmp(link, PROC_FIRST_PID_NAMESPACE);
+}
+
 int proc__threads(pid_t pid, pid_t **tids, size_t *count)
 {
 	size_t capacity = 0, n = 0;

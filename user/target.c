@@ -12,6 +12,11 @@
 #include "image.h"
 #include "proc.h"
 
+/* An id of the host's is easily given to a recorder in a container. */
+#define NO_PROCESS_INSIDE                                                                         \
+	"there is no process %d in this pid namespace, a container's: ids are its own here, and " \
+	"for processes outside of it run on the host"
+
 static void identity_read(struct target *target)
 {
 	pid_t living = proc__living(target->pid);
@@ -42,8 +47,9 @@ int target__open(pid_t pid, struct target **opened, char error[TARGET_ERROR_SIZE
 	if (err || !proc__living(status.tgid)) {
 		snprintf(error, TARGET_ERROR_SIZE,
 			 err == -EACCES || err == -EPERM ? "not allowed to look at process %d"
-			 : err				 ? "there is no process %d"
-							 : "process %d has ended already",
+			 : !err				 ? "process %d has ended already"
+			 : proc__in_first_namespace()	 ? "there is no process %d"
+							 : NO_PROCESS_INSIDE,
 			 pid);
 		return err == -EACCES || err == -EPERM ? err : -ESRCH;
 	}

@@ -135,14 +135,16 @@ struct tsn_thread {
 	TSN_U32 target;
 	TSN_U32 tgid;
 	TSN_U32 tid;
-	TSN_U32 ns_tid; /* tid in its own pid namespace */
-	TSN_U32 state;	/* enum tsn_thread_state */
-	TSN_U32 wait;	/* enum tsn_wait */
-	TSN_U64 born;	/* first moment in the session */
-	TSN_U64 since;	/* the interval under way began */
-	TSN_U64 woken;	/* wakeup inside that interval; 0: none */
-	TSN_U64 slot;	/* address of its slot when last read; 0: not known */
-	TSN_U32 fine;	/* labels when last read */
+	TSN_U32 ns_tid;	  /* tid in its own pid namespace */
+	TSN_U32 seen_tid; /* in the recorder's, which is what the report shows */
+	TSN_U32 state;	  /* enum tsn_thread_state */
+	TSN_U32 wait;	  /* enum tsn_wait */
+	TSN_U32 pad;
+	TSN_U64 born;  /* first moment in the session */
+	TSN_U64 since; /* the interval under way began */
+	TSN_U64 woken; /* wakeup inside that interval; 0: none */
+	TSN_U64 slot;  /* address of its slot when last read; 0: not known */
+	TSN_U32 fine;  /* labels when last read */
 	TSN_U32 coarse;
 	TSN_U32 present; /* fine label under which it is counted in S; 0: none */
 	TSN_U32 exec_known;
@@ -168,7 +170,7 @@ struct tsn_thread {
 	TSN_U64 waited_until; /* 0: none */
 	TSN_U64 waited_woken; /* wakeup inside of it; 0: none */
 };
-TSN_ASSERT_SIZE(struct tsn_thread, 248);
+TSN_ASSERT_SIZE(struct tsn_thread, 256);
 
 enum tsn_final_state {
 	TSN_FINAL_NONE = 0,
@@ -298,7 +300,18 @@ struct tsn_control {
 	TSN_U64 watched[TSN_WATCHED];
 	TSN_U64 counters[TSN_COUNTERS];
 	TSN_U64 pieces; /* taken, and asked for beyond TSN_PIECES_MAX */
+	TSN_U32 level;	/* of the recorder's pid namespace; 0: the machine's first */
+	TSN_U32 pad;
 };
+
+/* One thread that the recorder can see; see user/ids.h. */
+struct tsn_id {
+	TSN_U32 tid;   /* in the machine's first pid namespace */
+	TSN_U32 tgid;  /* likewise */
+	TSN_U32 seen;  /* tid in the recorder's namespace */
+	TSN_U32 level; /* of the recorder's namespace */
+};
+TSN_ASSERT_SIZE(struct tsn_id, 16);
 
 #define TSN_WATCHED_CROWDED (~0ULL)
 
