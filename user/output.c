@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,9 @@ struct output {
 	FILE *stream; /* in memory */
 	char *text;
 	size_t length;
-	int fd;		 /* of the temporary file, or of what is written directly */
-	int directory;	 /* -1: written directly */
-	char *name;	 /* final, in directory */
-	char *temporary; /* in directory; NULL: none is there */
+	int fd;	       /* of the file without a name, or of what is written directly; -1: none */
+	int directory; /* -1: written directly */
+	char *name;    /* final, in directory */
 	mode_t mode;
 };
 
@@ -31,12 +31,9 @@ static void output__free(struct output *output)
 	free(output->text);
 	if (output->fd >= 0)
 		close(output->fd);
-	if (output->temporary)
-		unlinkat(output->directory, output->temporary, 0);
 	if (output->directory >= 0)
 		close(output->directory);
 	free(output->name);
-	free(output->temporary);
 	free(output);
 }
 
@@ -140,28 +137,85 @@ static int check_replaceable(const struct output *output)
 	return 0;
 }
 
-static int open_temporary(struct output *output)
+/* A signal between two steps would leave a file behind. The caller restores *before. */
+static void signals_block(sigset_t *before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, before);
+}
+
+static void signals_restore(const sigset_t *before)
+{
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+/* A new name beside the final one; the caller frees it. NULL: cannot be had. */
+static char *temporary_name(void)
 {
 	unsigned long long number;
-	char *temporary;
-	int tries;
+	char *name;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number) ||
+	    asprintf(&name, ".ticksnick-%016llx.tmp", number) < 0)
+		return NULL;
+	return name;
+}
+
+/* Where a file cannot be without a name. *temporary: its name, which the caller frees. */
+static int open_named(const struct output *output, char **temporary)
+{
+	int tries, fd;
+	char *name;
 
 	for (tries = 0; tries < TEMPORARY_TRIES; tries++) {
-		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-			return -EIO;
-		if (asprintf(&temporary, ".ticksnick-%016llx.tmp", number) < 0)
+		name = temporary_name();
+		if (!name)
 			return -ENOMEM;
-		output->fd = openat(output->directory, temporary,
-				    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (output->fd >= 0) {
-			output->temporary = temporary;
-			return 0;
+		fd = openat(output->directory, name,
+			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd >= 0) {
+			*temporary = name;
+			return fd;
 		}
-		free(temporary);
+		free(name);
 		if (errno != EEXIST)
 			return -errno;
 	}
 	return -EEXIST;
+}
+
+/* What filesystems and kernels say that have no files without a name. */
+static bool is_unnamed_unknown(int error)
+{
+	return error == -EOPNOTSUPP || error == -EISDIR || error == -EINVAL || error == -ENOENT;
+}
+
+/* The file without a name, or, where there is no such thing, proof that one can be made. */
+static int open_unnamed(struct output *output)
+{
+	char *temporary;
+	sigset_t before;
+	int fd = openat(output->directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+	if (fd >= 0) {
+		output->fd = fd;
+		return 0;
+	}
+	if (!is_unnamed_unknown(-errno))
+		return -errno;
+	signals_block(&before);
+	fd = open_named(output, &temporary);
+	if (fd >= 0) {
+		unlinkat(output->directory, temporary, 0);
+		free(temporary);
+	}
+	signals_restore(&before);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
 }
 
 /* Leads to something that is no regular file and no directory. */
@@ -187,7 +241,7 @@ static int prepare(struct output *output, const char *path)
 	if (!error)
 		error = check_replaceable(output);
 	if (!error)
-		error = open_temporary(output);
+		error = open_unnamed(output);
 	return error;
 }
 
@@ -272,20 +326,92 @@ static int sync_directory(int directory)
 	return -errno;
 }
 
-static int replace(struct output *output)
+/* All of a file but its name. */
+static int fill(const struct output *output, int fd)
 {
-	int error = write_all(output->fd, output->text, output->length);
+	int error = write_all(fd, output->text, output->length);
 
 	if (error)
 		return error;
-	give_to_caller(output->fd);
-	if (fchmod(output->fd, output->mode) || fsync(output->fd))
-		return -errno;
-	if (renameat(output->directory, output->temporary, output->directory, output->name))
-		return -errno;
-	free(output->temporary);
-	output->temporary = NULL;
-	return sync_directory(output->directory);
+	give_to_caller(fd);
+	return fchmod(fd, output->mode) || fsync(fd) ? -errno : 0;
+}
+
+static int rename_to_final(const struct output *output, const char *temporary)
+{
+	int error = 0;
+
+	if (renameat(output->directory, temporary, output->directory, output->name)) {
+		error = -errno;
+		unlinkat(output->directory, temporary, 0);
+	}
+	return error;
+}
+
+static int link_as(const struct output *output, const char *name)
+{
+	char from[32];
+
+	snprintf(from, sizeof(from), "/proc/self/fd/%d", output->fd);
+	return linkat(AT_FDCWD, from, output->directory, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+/* Gives the file without a name the final one. A link cannot replace what is there: then it has a
+ * temporary one for an instant. */
+static int name_unnamed(const struct output *output)
+{
+	int error = link_as(output, output->name), tries;
+
+	for (tries = 0; error == -EEXIST && tries < TEMPORARY_TRIES; tries++) {
+		char *temporary = temporary_name();
+
+		if (!temporary)
+			return -ENOMEM;
+		error = link_as(output, temporary);
+		if (!error)
+			error = rename_to_final(output, temporary);
+		free(temporary);
+	}
+	return error;
+}
+
+/* No /proc to name it by, no links on this filesystem, or a security module's word. */
+static bool is_link_refused(int error)
+{
+	return error == -ENOENT || error == -EOPNOTSUPP || error == -EPERM || error == -EACCES ||
+	       error == -EXDEV;
+}
+
+static int replace_named(const struct output *output)
+{
+	char *temporary;
+	int fd = open_named(output, &temporary), error;
+
+	if (fd < 0)
+		return fd;
+	error = fill(output, fd);
+	close(fd);
+	if (error)
+		unlinkat(output->directory, temporary, 0);
+	else
+		error = rename_to_final(output, temporary);
+	free(temporary);
+	return error;
+}
+
+static int replace(const struct output *output)
+{
+	int error = output->fd < 0 ? 0 : fill(output, output->fd);
+	sigset_t before;
+
+	if (error)
+		return error;
+	signals_block(&before);
+	error = output->fd < 0 ? -EOPNOTSUPP : name_unnamed(output);
+	if (is_link_refused(error))
+		error = replace_named(output);
+	signals_restore(&before);
+	return error ? error : sync_directory(output->directory);
 }
 
 int output__commit(struct output *output)

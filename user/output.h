@@ -2,10 +2,12 @@
 /*
  * output - a file that appears complete or not at all.
  *
- * What is written to the stream is kept in memory; output__commit() puts it on disk. The file is
- * written beside its final place under a hidden temporary name (O_EXCL, so nobody can have put
- * something there), synced, and renamed; until then the file that was there stays as it is.
- * Everything happens in the directory that was opened first, wherever its path leads later.
+ * What is written to the stream is kept in memory; output__commit() puts it on disk. The file has
+ * no name (O_TMPFILE) until it is complete and synced, so that even one who is killed leaves
+ * nothing behind. If a file is there already, it is replaced by a rename: for an instant the new
+ * one stands beside it under a hidden name. Where files without a name cannot be had, the file is
+ * written under such a name (O_EXCL, so nobody can have put something there), with signals held
+ * back. Everything happens in the directory that was opened first, wherever its path leads later.
  *
  * - A symbolic link is replaced itself, what it points to is never touched: a program run as root
  * must not write where somebody else's link points.
@@ -21,7 +23,7 @@
 struct output;
 
 /*
- * Checks that path can be written and reserves the temporary file. NULL: *error is a negative
+ * Checks that path can be written. NULL: *error is a negative
  * errno, and nothing was made or changed. The caller ends it by output__commit() or
  * output__abort().
  */
@@ -33,11 +35,11 @@ FILE *output__stream(struct output *output);
 /*
  * Writes all, and frees the output, whatever is returned: 0, or a negative errno such as -ENOSPC,
  * and then a regular file that was there is unchanged (unless only syncing its directory failed)
- * and the temporary one is gone.
+ * and there is no other.
  */
 int output__commit(struct output *output);
 
-/* Drops all, removes the temporary file, frees the output. NULL is fine. */
+/* Drops all, frees the output. NULL is fine. */
 void output__abort(struct output *output);
 
 #endif

@@ -334,6 +334,22 @@ START_TEST(check_judges_the_file_and_names_the_remedy)
 }
 END_TEST
 
+START_TEST(a_proc_of_another_pid_namespace_is_refused)
+{
+	struct probe_result result;
+	char own[32];
+
+	put_link("/proc/self", "4194305");
+	probe__pid_namespace(root, &result);
+	ck_assert_int_eq(result.status, PROBE_FAIL);
+	ck_assert_ptr_nonnull(strstr(result.remedy, "mount -t proc"));
+	snprintf(own, sizeof(own), "%d", getpid());
+	put_link("/proc/self", own);
+	probe__pid_namespace(root, &result);
+	ck_assert_int_eq(result.status, PROBE_OK);
+}
+END_TEST
+
 START_TEST(pid_namespace_of_a_container_is_a_warning)
 {
 	struct probe_result result;
@@ -589,6 +605,7 @@ Suite *probe_suite(void)
 
 	tcase_add_checked_fixture(trees, make_root, remove_root);
 	tcase_add_loop_test(trees, check_judges_the_file_and_names_the_remedy, 0, COUNT(files));
+	tcase_add_test(trees, a_proc_of_another_pid_namespace_is_refused);
 	tcase_add_test(trees, pid_namespace_of_a_container_is_a_warning);
 	tcase_add_loop_test(trees, recording_is_refused_with_what_is_missing_and_the_remedy, 0,
 			    COUNT(recordings));

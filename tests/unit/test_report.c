@@ -6,8 +6,10 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -439,16 +441,49 @@ END_TEST
 
 START_TEST(a_failed_write_keeps_what_was_there)
 {
+	struct rlimit unlimited, limit;
 	struct output *output;
 	int error;
 
 	put("report", "old");
 	output = output__open("report", &error);
 	fputs("new", output__stream(output));
-	ck_assert_int_eq(system("rm .ticksnick-*.tmp"), 0); /* so that the rename fails */
-	ck_assert_int_eq(output__commit(output), -ENOENT);
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &unlimited), 0);
+	limit = unlimited;
+	limit.rlim_cur = 1;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	error = output__commit(output);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
+	ck_assert_int_eq(error, -EFBIG);
 	assert_text("report", "old");
 	assert_no_temporary();
+}
+END_TEST
+
+START_TEST(a_name_that_was_taken_meanwhile_is_kept)
+{
+	struct output *output;
+	int error;
+
+	output = output__open("report", &error);
+	fputs("new", output__stream(output));
+	ck_assert_int_eq(mkdir("report", 0755), 0);
+	ck_assert_int_eq(output__commit(output), -EISDIR);
+	assert_no_temporary();
+}
+END_TEST
+
+START_TEST(until_it_is_complete_a_file_has_no_name)
+{
+	struct output *output;
+	int error;
+
+	ck_assert_int_eq(mkdir("mine", 0755), 0);
+	output = output__open("mine/report", &error);
+	fputs("new", output__stream(output));
+	ck_assert_int_eq(rmdir("mine"), 0);
+	ck_assert_int_eq(output__commit(output), -ENOENT);
 }
 END_TEST
 
@@ -600,6 +635,8 @@ Suite *report_suite(void)
 	tcase_add_test(output, a_file_appears_only_when_it_is_complete);
 	tcase_add_test(output, what_is_aborted_leaves_no_trace);
 	tcase_add_test(output, a_failed_write_keeps_what_was_there);
+	tcase_add_test(output, a_name_that_was_taken_meanwhile_is_kept);
+	tcase_add_test(output, until_it_is_complete_a_file_has_no_name);
 	tcase_add_loop_test(output, paths_that_cannot_be_written_fail_at_once, 0, 9);
 	tcase_add_test(output, a_full_device_is_reported);
 	tcase_add_test(output, a_link_is_replaced_and_its_target_kept);
