@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include <bpf/libbpf.h>
 
 #include "ids.h"
+#include "rlimits.h"
 #include "proc.h"
 #include "ticksnick.skel.h"
 #include "timer.h"
@@ -44,6 +44,10 @@ static void explain(int err, const char *step, char error[ENGINE_ERROR_SIZE])
 			 "CAP_PERFMON and "
 			 "CAP_SYS_PTRACE",
 			 step, strerror(-err));
+	else if (err == -EMFILE || err == -ENFILE)
+		snprintf(error, ENGINE_ERROR_SIZE,
+			 "cannot %s the BPF programs: %s: raise the limit (ulimit -Hn 4096)", step,
+			 strerror(-err));
 	else if (access("/sys/kernel/btf/vmlinux", R_OK))
 		snprintf(error, ENGINE_ERROR_SIZE,
 			 "cannot %s the BPF programs: this kernel has no BTF "
@@ -128,12 +132,10 @@ static int programs_try(struct engine *engine, bool with_calls, char error[ENGIN
 
 static int programs_load(struct engine *engine, char error[ENGINE_ERROR_SIZE])
 {
-	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
 	int err;
 
 	libbpf_set_print(quiet);
-	/* Before 5.11 maps are charged to it; where it may not be raised they may still fit. */
-	setrlimit(RLIMIT_MEMLOCK, &unlimited);
+	rlimits__raise();
 	err = programs_try(engine, true, error);
 	engine->final_calls_work = !err;
 	if (err && err != -EPERM)

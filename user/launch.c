@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "rlimits.h"
+
 /* The user who called sudo. 0, or a negative errno: better no command than one with rights its
  * caller did not have. */
 static int privileges_drop(void)
@@ -44,6 +46,7 @@ static void child(int go_fd, int failed_fd, char *const argv[])
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	rlimits__restore();
 	err = privileges_drop();
 	if (!err) {
 		execvp(argv[0], argv);

@@ -80,15 +80,15 @@ void probe__open_files(struct probe_result *result)
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN), needed = OPEN_FILES_BASE + (cpus > 0 ? cpus : 1);
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY ||
-	    limit.rlim_cur >= (rlim_t)needed) {
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_max == RLIM_INFINITY ||
+	    limit.rlim_max >= (rlim_t)needed) {
 		probe__say(result, "open-files", PROBE_OK, "enough for %ld", needed);
 		return;
 	}
 	probe__say(result, "open-files", PROBE_WARN,
-		   "the limit of open files is %" PRIuMAX ", and recording may need %ld",
-		   (uintmax_t)limit.rlim_cur, needed);
-	probe__mend(result, "ulimit -n %ld", needed);
+		   "the hard limit of open files is %" PRIuMAX ", and recording may need %ld",
+		   (uintmax_t)limit.rlim_max, needed);
+	probe__mend(result, "ulimit -Hn %ld", needed);
 }
 
 void probe__locked_memory(struct probe_result *result)

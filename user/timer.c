@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -13,19 +14,21 @@
 
 #include <bpf/libbpf.h>
 
+#define SILENT_TICKS 4 /* a timer that misses so many in a row may be one that has died */
+
 struct timer_cpu {
-	int index;
+	struct bpf_link *link; /* NULL: it is offline, or its timer has died */
 	int fd;
-	struct bpf_link *link;
 	uint64_t period_ns, changed_ns;
 };
 
 struct timer {
 	struct tsn_cpu *cpus;
+	struct bpf_program *program;
 	double mean_ns;
 	uint64_t random;
 	uint64_t expected;
-	size_t count;
+	int count; /* CPUs, online or not */
 	struct timer_cpu cpu[];
 };
 
@@ -50,46 +53,66 @@ static int event_open(int cpu, uint64_t period_ns)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static bool cpu_online(int cpu)
-{
-	char path[64], state = '1';
-	FILE *file;
+/* ---- CPUs come and go; the events of one that goes are dead even when it has come back ---- */
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	file = fopen(path, "re");
-	if (file) {
-		if (fread(&state, 1, 1, file) != 1)
-			state = '1';
-		fclose(file);
-	}
-	return state == '1';
+/* By CPU. False: the kernel does not say, and then all are taken to be online. */
+static bool online_read(bool online[TSN_CPUS_MAX])
+{
+	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+	unsigned first, last;
+	int n, next;
+
+	if (!file)
+		return false;
+	memset(online, 0, TSN_CPUS_MAX * sizeof(*online));
+	do {
+		n = fscanf(file, "%u-%u", &first, &last);
+		if (n == 1)
+			last = first;
+		for (; n >= 1 && first <= last && first < TSN_CPUS_MAX; first++)
+			online[first] = true;
+		next = fgetc(file);
+	} while (n >= 1 && next == ',');
+	fclose(file);
+	return true;
 }
 
-static int cpu_start(struct timer *timer, struct bpf_program *program, int index)
+static void online_look(bool online[TSN_CPUS_MAX])
 {
-	struct timer_cpu *cpu = &timer->cpu[timer->count];
+	if (!online_read(online))
+		memset(online, 1, TSN_CPUS_MAX * sizeof(*online));
+}
 
-	cpu->index = index;
-	cpu->period_ns = (uint64_t)timer->mean_ns;
-	cpu->fd = event_open(index, cpu->period_ns);
-	if (cpu->fd < 0)
+/* 0 or a negative errno. */
+static int cpu_start(struct timer *timer, int index)
+{
+	struct timer_cpu *cpu = &timer->cpu[index];
+	int fd = event_open(index, cpu->period_ns);
+
+	if (fd < 0)
 		return -errno;
-	timer->cpus[index].period_ns = cpu->period_ns;
-	cpu->link = bpf_program__attach_perf_event(program, cpu->fd);
+	cpu->link = bpf_program__attach_perf_event(timer->program, fd);
 	if (!cpu->link) {
 		int err = -errno;
 
-		close(cpu->fd);
+		close(fd);
 		return err;
 	}
-	timer->count++;
+	cpu->fd = fd;
 	return 0;
+}
+
+static void cpu_stop(struct timer_cpu *cpu)
+{
+	bpf_link__destroy(cpu->link); /* closes the event as well */
+	cpu->link = NULL;
 }
 
 int timer__new(struct bpf_program *program, struct tsn_cpu *cpus, double frequency_hz,
 	       struct timer **started)
 {
 	int possible = libbpf_num_possible_cpus(), i, err = 0;
+	bool online[TSN_CPUS_MAX];
 	struct timer *timer;
 
 	if (possible < 0)
@@ -100,14 +123,20 @@ int timer__new(struct bpf_program *program, struct tsn_cpu *cpus, double frequen
 	if (!timer)
 		return -ENOMEM;
 	timer->cpus = cpus;
+	timer->program = program;
 	timer->mean_ns = 1e9 / frequency_hz;
+	timer->count = possible;
 	if (getrandom(&timer->random, sizeof(timer->random), 0) != sizeof(timer->random))
 		timer->random = (uint64_t)getpid();
 	timer->random |= 1;
+	online_look(online);
 	for (i = 0; i < possible && !err; i++) {
-		if (!cpu_online(i))
+		timer->cpu[i].period_ns = (uint64_t)timer->mean_ns;
+		/* Of those offline too, so that what runs there one day is seen to miss ticks. */
+		cpus[i].period_ns = timer->cpu[i].period_ns;
+		if (!online[i])
 			continue;
-		err = cpu_start(timer, program, i);
+		err = cpu_start(timer, i);
 		if (err == -ENODEV) /* went offline meanwhile */
 			err = 0;
 	}
@@ -121,48 +150,71 @@ int timer__new(struct bpf_program *program, struct tsn_cpu *cpus, double frequen
 
 void timer__free(struct timer *timer)
 {
-	size_t i;
+	int i;
 
 	if (!timer)
 		return;
 	for (i = 0; i < timer->count; i++)
-		bpf_link__destroy(timer->cpu[i].link); /* closes the event as well */
+		cpu_stop(&timer->cpu[i]);
 	free(timer);
 }
 
-static uint64_t ticks_of(const struct timer_cpu *cpu, uint64_t now_ns)
+/* Ticks that should have come on a CPU since its period was redrawn. Of one that has gone offline:
+ * up to its latest. */
+static uint64_t ticks_of(const struct timer *timer, int index, bool online, uint64_t now_ns)
 {
+	const struct timer_cpu *cpu = &timer->cpu[index];
+	uint64_t until = online ? now_ns : timer->cpus[index].tick_ns + cpu->period_ns / 2;
+
 	/* Each redraw starts the countdown anew, so a slice holds whole periods only. */
-	return cpu->changed_ns && now_ns > cpu->changed_ns
-		       ? (now_ns - cpu->changed_ns) / cpu->period_ns
+	return cpu->link && cpu->changed_ns && until > cpu->changed_ns
+		       ? (until - cpu->changed_ns) / cpu->period_ns
 		       : 0;
+}
+
+/* A CPU that went and came back between two looks has a timer that never fires again. */
+static bool is_silent(const struct timer *timer, int index, uint64_t now_ns)
+{
+	const struct timer_cpu *cpu = &timer->cpu[index];
+
+	return cpu->changed_ns && timer->cpus[index].tick_ns < cpu->changed_ns &&
+	       now_ns > cpu->changed_ns + SILENT_TICKS * cpu->period_ns;
 }
 
 void timer__redraw(struct timer *timer, uint64_t now_ns)
 {
-	size_t i;
+	bool online[TSN_CPUS_MAX];
+	int i;
 
+	online_look(online);
 	for (i = 0; i < timer->count; i++) {
 		struct timer_cpu *cpu = &timer->cpu[i];
 		double factor = 1 + TIMER_SPREAD * (2 * random_unit(&timer->random) - 1);
 		uint64_t period = (uint64_t)(timer->mean_ns * factor);
 
-		timer->expected += ticks_of(cpu, now_ns);
-		timer->cpus[cpu->index].period_ns = period;
-		timer->cpus[cpu->index].changed_ns = now_ns;
-		ioctl(cpu->fd, PERF_EVENT_IOC_PERIOD, &period);
+		timer->expected += ticks_of(timer, i, online[i], now_ns);
+		if (cpu->link && (!online[i] || is_silent(timer, i, now_ns)))
+			cpu_stop(cpu);
 		cpu->period_ns = period;
 		cpu->changed_ns = now_ns;
+		timer->cpus[i].period_ns = period;
+		timer->cpus[i].changed_ns = now_ns;
+		if (cpu->link)
+			ioctl(cpu->fd, PERF_EVENT_IOC_PERIOD, &period);
+		else if (online[i])
+			cpu_start(timer, i); /* if it fails, the next redraw tries again */
 	}
 }
 
 uint64_t timer__expected(const struct timer *timer, uint64_t now_ns)
 {
 	uint64_t expected = timer->expected;
-	size_t i;
+	bool online[TSN_CPUS_MAX];
+	int i;
 
+	online_look(online);
 	for (i = 0; i < timer->count; i++)
-		expected += ticks_of(&timer->cpu[i], now_ns);
+		expected += ticks_of(timer, i, online[i], now_ns);
 	return expected;
 }
 

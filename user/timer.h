@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * timer - the perf timer of every CPU that fires the tick program, and the redraw of its period,
- * which keeps any workload from running in lockstep with it.
+ * which keeps any workload from running in lockstep with it. A CPU that goes offline ticks no more,
+ * one that comes online ticks from the next redraw on.
  */
 #ifndef TICKSNICK_TIMER_H
 #define TICKSNICK_TIMER_H
@@ -23,10 +24,11 @@ int timer__new(struct bpf_program *program, struct tsn_cpu *cpus, double frequen
 	       struct timer **timer);
 void timer__free(struct timer *timer); /* NULL is fine; stops it */
 
-/* Draws a new period for each CPU. now_ns: CLOCK_MONOTONIC. */
+/* Draws a new period for each CPU, and looks which are online. now_ns: CLOCK_MONOTONIC. */
 void timer__redraw(struct timer *timer, uint64_t now_ns);
 
-/* Ticks that should have come on all CPUs from the first redraw until now_ns. */
+/* Ticks that should have come on all CPUs while they were online, from the first redraw until
+ * now_ns. */
 uint64_t timer__expected(const struct timer *timer, uint64_t now_ns);
 
 /* Greatest rate the kernel allows (kernel.perf_event_max_sample_rate), Hz; 0: not known. */
