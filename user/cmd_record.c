@@ -49,6 +49,7 @@ struct run {
 	struct launch launch;
 	bool launched;
 	double frequency_asked; /* 0: as asked */
+	int signals_fd;		/* -1: none */
 };
 
 enum { OPTION_NO_STRICT = 256 };
@@ -183,7 +184,16 @@ static int signals_take(void)
 	signal(SIGPIPE, SIG_IGN);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return -1;
-	return signalfd(-1, &set, SFD_CLOEXEC);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Those that ended the session; further ones may hasten what comes after it. */
+static void signals_forget(int fd)
+{
+	struct signalfd_siginfo signal;
+
+	while (read(fd, &signal, sizeof(signal)) == sizeof(signal))
+		;
 }
 
 /* Why a process has no usable table, in one sentence. */
@@ -305,13 +315,13 @@ static int session_open(struct run *run)
 		.duration_ns = (uint64_t)(run->arguments.duration_s * 1e9),
 		.strict = run->arguments.strict,
 		.progress = !run->arguments.quiet && isatty(STDERR_FILENO) ? stderr : NULL,
+		.signals_fd = run->signals_fd,
 	};
 	char error[ENGINE_ERROR_SIZE], reason[512];
 	int err;
 
 	if (probe__can_record(reason, sizeof(reason)))
 		return fail(EXIT_NOT_ALLOWED, "%s", reason);
-	wanted.signals_fd = signals_take();
 	err = session__new(&wanted, &run->session, error);
 	return err ? fail(EXIT_NOT_ALLOWED, "%s", error) : 0;
 }
@@ -363,6 +373,7 @@ static int report_save(struct run *run, const struct profile *profile)
 
 	if (!run->report)
 		return 0;
+	output__stop_at(run->report, run->signals_fd);
 	err = render_json.write(profile, NULL, output__stream(run->report));
 	if (err)
 		output__abort(run->report);
@@ -375,14 +386,21 @@ static int report_save(struct run *run, const struct profile *profile)
 static int report_print(const struct run *run, const struct profile *profile)
 {
 	struct render_options look;
+	struct output *output;
 	int err;
 
 	if (run->arguments.quiet)
 		return 0;
 	look = render__options_for(stdout);
-	err = run->arguments.format->write(profile, &look, stdout);
-	if (!err && fflush(stdout))
-		err = -errno;
+	output = output__open("-", &err);
+	if (!output)
+		return fail_output("standard output", err);
+	output__stop_at(output, run->signals_fd);
+	err = run->arguments.format->write(profile, &look, output__stream(output));
+	if (err)
+		output__abort(output);
+	else
+		err = output__commit(output);
 	if (!err || err == -EPIPE) /* whoever read has had enough */
 		return 0;
 	return fail_output("standard output", err);
@@ -403,6 +421,7 @@ static int profile_deliver(struct run *run)
 	}
 	if (!profile)
 		return fail(EXIT_NOT_ALLOWED, "out of memory");
+	signals_forget(run->signals_fd);
 	status = report_save(run, profile);
 	printed = report_print(run, profile);
 	profile__free(profile);
@@ -422,6 +441,8 @@ static int run_all(struct run *run)
 		if (!run->report)
 			return fail_output(run->arguments.output, err);
 	}
+	/* Not before: opening a fifo waits for its reader, and may be interrupted. */
+	run->signals_fd = signals_take();
 	frequency_clamp(run);
 	status = session_open(run);
 	if (!status)
@@ -444,6 +465,7 @@ int cmd_record(int argc, char **argv)
 				.format = &render_text,
 				.strict = true,
 			},
+		.signals_fd = -1,
 	};
 	int status;
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ struct output {
 	int directory; /* -1: written directly */
 	char *name;    /* final, in directory */
 	mode_t mode;
+	int stop_fd; /* see output__stop_at(); -1: none */
 };
 
 static void output__free(struct output *output)
@@ -257,6 +259,7 @@ struct output *output__open(const char *path, int *error)
 	}
 	output->fd = -1;
 	output->directory = -1;
+	output->stop_fd = -1;
 	output->mode = 0644 & ~mask;
 	*error = prepare(output, path);
 	if (*error) {
@@ -291,6 +294,37 @@ static int write_all(int fd, const char *text, size_t length)
 		length -= (size_t)written;
 	}
 	return 0;
+}
+
+void output__stop_at(struct output *output, int fd)
+{
+	output->stop_fd = fd;
+}
+
+/* Waits until fd takes something or stop_fd is readable. 0, or -EINTR: only the latter. */
+static int wait_writable(int fd, int stop_fd)
+{
+	struct pollfd watched[] = {{.fd = fd, .events = POLLOUT},
+				   {.fd = stop_fd, .events = POLLIN}};
+
+	while (poll(watched, 2, -1) < 0 && errno == EINTR)
+		;
+	return !watched[0].revents && watched[1].revents ? -EINTR : 0;
+}
+
+/* As write_all(), but by pieces that a pipe takes at once when it takes anything. */
+static int write_pieces(const struct output *output)
+{
+	size_t done, piece;
+	int error = 0;
+
+	for (done = 0; done < output->length && !error; done += piece) {
+		piece = output->length - done < PIPE_BUF ? output->length - done : PIPE_BUF;
+		error = wait_writable(output->fd, output->stop_fd);
+		if (!error)
+			error = write_all(output->fd, output->text + done, piece);
+	}
+	return error;
 }
 
 /* From an environment variable that sudo sets; -1: there is none, or it is nonsense. */
@@ -421,8 +455,7 @@ int output__commit(struct output *output)
 	/* the stream is in memory, so this is all that can fail */
 	error = fflush(output->stream) || ferror(output->stream) ? -ENOMEM : 0;
 	if (!error)
-		error = output->directory < 0 ? write_all(output->fd, output->text, output->length)
-					      : replace(output);
+		error = output->directory < 0 ? write_pieces(output) : replace(output);
 	output__free(output);
 	return error;
 }

@@ -33,6 +33,13 @@ struct output *output__open(const char *path, int *error);
 FILE *output__stream(struct output *output);
 
 /*
+ * What is written directly is given up once fd is readable while nobody takes what is written (a
+ * pipe whose reader stands still): output__commit() is then -EINTR. -1: waits for as long as it
+ * takes.
+ */
+void output__stop_at(struct output *output, int fd);
+
+/*
  * Writes all, and frees the output, whatever is returned: 0, or a negative errno such as -ENOSPC,
  * and then a regular file that was there is unchanged (unless only syncing its directory failed)
  * and there is no other.
