@@ -28,7 +28,8 @@ int main(void)
 		puts("0 passed, 0 failed, 1 skipped");
 		return EXIT_SUCCESS;
 	}
-	runner = srunner_create(share_suite());
+	runner = srunner_create(load_suite());
+	srunner_add_suite(runner, share_suite());
 	srunner_add_suite(runner, waiting_suite());
 	srunner_add_suite(runner, calls_suite());
 	srunner_add_suite(runner, coarse_suite());

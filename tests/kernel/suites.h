@@ -4,6 +4,7 @@
 
 #include <check.h>
 
+Suite *load_suite(void);      /* what the programs cost the verifier */
 Suite *share_suite(void);     /* shares and their bounds */
 Suite *waiting_suite(void);   /* thread states, elapsed, in flight */
 Suite *calls_suite(void);     /* exact counts, late labels */

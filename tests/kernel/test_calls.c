@@ -2,19 +2,39 @@
 /* Exact counts, and labels that come late. */
 #include <stdio.h>
 
+#include "engine.h"
 #include "record.h"
 #include "suites.h"
+
+/* Whether this kernel lets the recorder have what a process counted until its end. */
+static bool hands_in_calls(void)
+{
+	char error[ENGINE_ERROR_SIZE];
+	struct engine *engine;
+	bool hands_in;
+
+	ck_assert_msg(!engine__new(&engine, error), "%s", error);
+	hands_in = engine->final_calls_work;
+	engine__free(engine);
+	return hands_in;
+}
 
 START_TEST(calls_are_exact_with_threads_that_exited_before_the_end)
 {
 	static const char *const lengths[] = {"0.3", "0.01", "1.3"};
+	const struct profile_fine *counted;
 	struct recorded run;
 
 	record__command(&run, "", "calls", lengths[_i]);
-	printf("calls: 23 made, %llu reported\n",
-	       (unsigned long long)record__fine(&run, "counted")->calls);
-	ck_assert_uint_eq(record__fine(&run, "counted")->calls, 23);
-	ck_assert_uint_eq(run.profile->losses.calls_unread, 0);
+	counted = record__fine(&run, "counted");
+	printf("calls: 23 made, %llu reported\n", (unsigned long long)counted->calls);
+	if (hands_in_calls()) {
+		ck_assert_uint_eq(counted->calls, 23);
+		ck_assert_uint_eq(run.profile->losses.calls_unread, 0);
+	} else { /* as last read */
+		ck_assert_uint_le(counted->calls, 23);
+		ck_assert(counted->calls == 23 || run.profile->losses.calls_unread);
+	}
 	record__free(&run);
 }
 END_TEST

@@ -212,24 +212,27 @@ START_TEST(no_execution_of_a_process_that_ends_is_lost)
 	struct observed observed;
 
 	observe_options(&observed, "finite", &options);
+	ck_assert_int_eq(observed.session->ended_by, SESSION_ENDED_BY_TARGET);
+	if (!observed.session->engine->final_calls_work) {
+		puts("finite: NOT CHECKED: this kernel hands in no last executions");
+		ck_assert(observed.session->members[0]->executions_unread ||
+			  !observed.session->members[0]->table.process.contexts);
+		forget(&observed);
+		return;
+	}
 	request = label(&observed, "request");
 	query = label(&observed, "query");
 	printf("finite: 200 executions made, %llu reported, the longest %.3f ms; the open one %.1f "
 	       "ms\n",
 	       (unsigned long long)query->executions, (double)query->longest_units / 1e6,
 	       (double)request->open_last_units / 1e6);
-	ck_assert_int_eq(observed.session->ended_by, SESSION_ENDED_BY_TARGET);
-	if (!observed.session->engine->final_calls_work) {
-		puts("finite: NOT CHECKED: this kernel hands in no last executions");
-	} else {
-		ck_assert(!observed.session->members[0]->executions_unread);
-		ck_assert_uint_eq(query->executions, 200);
-		ck_assert_uint_ge(query->sum_units, 200000000);
-		ck_assert_uint_ge(query->longest_units, 1000000);
-		ck_assert_uint_eq(request->executions, 0);
-		ck_assert_uint_eq(request->open_last, 1);
-		ck_assert_uint_ge(request->open_last_units, 200000000);
-	}
+	ck_assert(!observed.session->members[0]->executions_unread);
+	ck_assert_uint_eq(query->executions, 200);
+	ck_assert_uint_ge(query->sum_units, 200000000);
+	ck_assert_uint_ge(query->longest_units, 1000000);
+	ck_assert_uint_eq(request->executions, 0);
+	ck_assert_uint_eq(request->open_last, 1);
+	ck_assert_uint_ge(request->open_last_units, 200000000);
 	forget(&observed);
 }
 END_TEST
