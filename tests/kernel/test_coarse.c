@@ -239,8 +239,10 @@ START_TEST(no_execution_of_a_process_that_ends_is_lost)
 	       (double)request->open_last_units / 1e6);
 	ck_assert(!observed.session->members[0]->executions_unread);
 	ck_assert_uint_eq(query->executions + executed_before(&observed, "query"), 200);
-	ck_assert_uint_ge(query->sum_units, 200000000);
-	ck_assert_uint_ge(query->longest_units, 1000000);
+	ck_assert_uint_ge(query->sum_units, query->executions * 1000000);
+	/* Behind one that ended before the session it may hide. */
+	if (!executed_before(&observed, "query"))
+		ck_assert_uint_ge(query->longest_units, 1000000);
 	ck_assert_uint_eq(request->executions, 0);
 	ck_assert_uint_eq(request->open_last, 1);
 	ck_assert_uint_ge(request->open_last_units, 200000000);
