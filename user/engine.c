@@ -44,10 +44,11 @@ static void explain(int err, const char *step, char error[ENGINE_ERROR_SIZE])
 			 "CAP_PERFMON and "
 			 "CAP_SYS_PTRACE",
 			 step, strerror(-err));
-	else if (err == -EMFILE || err == -ENFILE)
+	else if (rlimits__few_files()) /* libbpf has other words for it */
 		snprintf(error, ENGINE_ERROR_SIZE,
-			 "cannot %s the BPF programs: %s: raise the limit (ulimit -Hn 4096)", step,
-			 strerror(-err));
+			 "cannot %s the BPF programs: only %lu files may be open: raise the limit "
+			 "(ulimit -Hn 4096)",
+			 step, rlimits__few_files());
 	else if (access("/sys/kernel/btf/vmlinux", R_OK))
 		snprintf(error, ENGINE_ERROR_SIZE,
 			 "cannot %s the BPF programs: this kernel has no BTF "

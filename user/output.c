@@ -280,12 +280,26 @@ void output__abort(struct output *output)
 		output__free(output);
 }
 
+/* Waits until fd takes something or stop_fd is readable. 0, or -EINTR: only the latter. */
+static int wait_writable(int fd, int stop_fd)
+{
+	struct pollfd watched[] = {{.fd = fd, .events = POLLOUT},
+				   {.fd = stop_fd, .events = POLLIN}};
+
+	while (poll(watched, 2, -1) < 0 && errno == EINTR)
+		;
+	return !watched[0].revents && watched[1].revents ? -EINTR : 0;
+}
+
 static int write_all(int fd, const char *text, size_t length)
 {
 	ssize_t written;
 
 	while (length) {
 		written = write(fd, text, length);
+		/* Standard output may be shared with one who wants it not to block. */
+		if (written < 0 && errno == EAGAIN && !wait_writable(fd, -1))
+			continue;
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written < 0)
@@ -299,17 +313,6 @@ static int write_all(int fd, const char *text, size_t length)
 void output__stop_at(struct output *output, int fd)
 {
 	output->stop_fd = fd;
-}
-
-/* Waits until fd takes something or stop_fd is readable. 0, or -EINTR: only the latter. */
-static int wait_writable(int fd, int stop_fd)
-{
-	struct pollfd watched[] = {{.fd = fd, .events = POLLOUT},
-				   {.fd = stop_fd, .events = POLLIN}};
-
-	while (poll(watched, 2, -1) < 0 && errno == EINTR)
-		;
-	return !watched[0].revents && watched[1].revents ? -EINTR : 0;
 }
 
 /* As write_all(), but by pieces that a pipe takes at once when it takes anything. */

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
+#define FILES_FEW 128
+
 static struct {
 	int resource;
 	bool known;
@@ -32,6 +34,13 @@ void rlimits__raise(void)
 			limit.rlim_cur = limit.rlim_max;
 		setrlimit(raised[i].resource, &limit);
 	}
+}
+
+unsigned long rlimits__few_files(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= FILES_FEW ? 0 : limit.rlim_cur;
 }
 
 void rlimits__restore(void)

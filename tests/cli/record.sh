@@ -54,27 +54,6 @@ refuses_an_output_that_cannot_be_written_before_it_records() {
 	one_sentence
 }
 
-keeps_the_previous_report_when_the_disk_is_full() {
-	mkdir full
-	mount -t tmpfs -o size=16k,nr_inodes=16 none full || skip "cannot mount a tmpfs"
-	trap 'umount full' EXIT
-	echo previous >full/report.json
-	dd if=/dev/zero of=full/filler bs=1k count=64 2>/dev/null
-	run "$TICKSNICK" record -q -o full/report.json -- "$SUBJECTS/calls" 0.1
-	assert_exit 6
-	assert_err_contains "cannot write full/report.json: No space left on device"
-	[ "$(cat full/report.json)" = previous ] || fail "the previous report is gone"
-	[ "$(ls -A full | wc -l)" -eq 2 ] || fail "something was left behind: $(ls -A full)"
-}
-
-says_that_standard_output_is_full() {
-	timeout 60 "$TICKSNICK" record -- "$SUBJECTS/calls" 0.1 >/dev/full 2>"$ERR"
-	STATUS=$? RUN="record >/dev/full"
-	: >"$OUT"
-	assert_exit 6
-	assert_err_contains "cannot write standard output: No space left on device"
-}
-
 refuses_nonsense() {
 	run "$TICKSNICK" record "$@"
 	assert_exit 2
@@ -136,22 +115,6 @@ resolves_a_thread_to_its_process_with_a_note() {
 	assert_err_contains "$thread is a thread of process $PID"
 	assert_contains "thread_id_resolved"
 	assert_contains "asleep"
-}
-
-ends_at_a_signal_with_a_report() {
-	start "$SUBJECTS/sleepers"
-	wait_for_started
-	"$TICKSNICK" record -o report.json -p "$PID" >"$OUT" 2>"$ERR" &
-	recorder=$!
-	sleep 1.5
-	kill "-$1" "$recorder"
-	sleep 0.05
-	kill "-$1" "$recorder" 2>/dev/null
-	wait "$recorder"
-	STATUS=$? RUN="record, ended by $1"
-	assert_exit 0
-	assert_contains asleep
-	grep -q '"ended_by": *"signal"' report.json || fail "ended_by is not signal"
 }
 
 records_several_processes_together() {
@@ -224,17 +187,6 @@ END
 	assert_matches "[[]children_left_out[]] process [0-9]+ forked 1 times"
 }
 
-an_early_interrupt_leaves_a_report() {
-	"$TICKSNICK" record -- "$SUBJECTS/calls" 5 >"$OUT" 2>"$ERR" &
-	recorder=$!
-	sleep 0.2
-	kill -INT "$recorder"
-	wait "$recorder"
-	STATUS=$? RUN="record, interrupted at once"
-	assert_exit 0
-	assert_contains recorded
-}
-
 a_slow_timer_ticks_all_the_same() {
 	run "$TICKSNICK" record -F 5 -d 3 -f json -- "$SUBJECTS/spinners" 5
 	assert_exit 0
@@ -242,13 +194,6 @@ a_slow_timer_ticks_all_the_same() {
 import json, sys
 assert json.load(open(sys.argv[1]))["session"]["ticks_delivered"] >= 8
 END
-}
-
-a_rate_above_the_limit_is_lowered_with_a_warning() {
-	run "$TICKSNICK" record -F 1e9 -d 0.3 -- "$SUBJECTS/calls" 1
-	assert_exit 0
-	assert_err_contains "1000000000 Hz is too fast, using 10000 Hz"
-	assert_contains frequency_clamped
 }
 
 for pid in 33abc 0 -1 4294967296 1,,2 1, 12345678901234567890; do
@@ -269,19 +214,13 @@ if [ "$(id -u)" -eq 0 ]; then
 	test_case says_that_a_command_has_no_slot
 	test_case says_that_a_command_cannot_be_run
 	test_case refuses_an_output_that_cannot_be_written_before_it_records
-	test_case keeps_the_previous_report_when_the_disk_is_full
-	test_case says_that_standard_output_is_full
 	test_case needs_just_three_capabilities
 	test_case names_the_capability_that_is_missing +perfmon,+sys_ptrace CAP_BPF
 	test_case names_the_capability_that_is_missing +bpf,+sys_ptrace CAP_PERFMON
 	test_case names_the_capability_that_is_missing +bpf,+perfmon CAP_SYS_PTRACE
 	test_case resolves_a_thread_to_its_process_with_a_note
-	test_case ends_at_a_signal_with_a_report INT
-	test_case ends_at_a_signal_with_a_report TERM
 	test_case records_several_processes_together
 	test_case ends_a_strict_session_at_a_violation_and_names_the_label
 	test_case says_what_was_refused_and_who_was_left_out
-	test_case an_early_interrupt_leaves_a_report
 	test_case a_slow_timer_ticks_all_the_same
-	test_case a_rate_above_the_limit_is_lowered_with_a_warning
 fi
