@@ -23,8 +23,8 @@ int proc__status(pid_t pid, pid_t tid, struct proc_status *status);
 /* True once a thread is on its way out, or gone. */
 bool proc__exiting(pid_t pid, pid_t tid);
 
-#define PROC_FIRST_PID_NAMESPACE "pid:[4026531836]" /* PROC_PID_INIT_INO, include/linux/proc_ns.h \
-						     */
+/* PROC_PID_INIT_INO, include/linux/proc_ns.h. */
+#define PROC_FIRST_PID_NAMESPACE "pid:[4026531836]"
 
 /* Whether this is the machine's first pid namespace, whose ids the kernel itself uses. */
 bool proc__in_first_namespace(void);

@@ -30,8 +30,8 @@ END
 # assert_files NAME..: just these are here, beside those of the tests themselves; nothing temporary.
 assert_files() {
 	local found
-	found=$(find . -mindepth 1 ! -name out ! -name err ! -name log ! -name started -printf '%P\n' | sort | tr '\n' ' ')
-	assert_equal "${found% }" "$*" "files"
+	found=$(find . -mindepth 1 ! -name out ! -name err ! -name log ! -name started -printf "%P\n" | sort | xargs)
+	assert_equal "$found" "$*" "files"
 }
 
 # ---- signals ----
@@ -141,14 +141,23 @@ one_who_is_killed_leaves_nothing() {
 FORMATS=(text json csv csv-coarse csv-pairs)
 
 a_reader_that_has_had_enough_is_no_failure() {
+	start "$SUBJECTS/sleepers"
+	wait_for_started
 	for format in "${FORMATS[@]}"; do
 		{
 			"$TICKSNICK" record -f "$format" -- "$SUBJECTS/calls" 0.1 2>&3
 			echo $? >"$format.status"
 		} 3>"$format.err" | head -n 1 >"$format.out" &
 	done
-	wait
-	for format in "${FORMATS[@]}"; do
+	# This one has had enough before it begins.
+	{
+		"$TICKSNICK" record -d 0.3 -f json -p "$PID" 2>&3
+		echo $? >none.status
+	} 3>none.err | true >none.out &
+	jobs=$(jobs -p | grep -vx "$PID")
+	# shellcheck disable=SC2086 # several
+	wait $jobs
+	for format in "${FORMATS[@]}" none; do
 		assert_equal "$(cat "$format.status")" 0 "exit status of $format"
 		assert_empty "$format.err"
 		[ "$(wc -l <"$format.out")" -le 1 ] || fail "more than one line"
@@ -412,7 +421,9 @@ END
 # ---- limits and locales ----
 
 a_rate_above_the_limit_is_lowered_with_a_warning() {
-	run "$TICKSNICK" record -F 1e9 -d 0.2 -- "$SUBJECTS/calls" 1
+	start "$SUBJECTS/sleepers"
+	wait_for_started
+	run "$TICKSNICK" record -F 1e9 -d 0.2 -p "$PID"
 	assert_exit 0
 	assert_err_contains "1000000000 Hz is too fast, using 10000 Hz"
 	assert_contains frequency_clamped
@@ -420,7 +431,7 @@ a_rate_above_the_limit_is_lowered_with_a_warning() {
 	# Expands in the shell that is started.
 	# shellcheck disable=SC2016
 	run unshare -m sh -c 'mount --bind limit /proc/sys/kernel/perf_event_max_sample_rate && exec "$@"' sh \
-		"$TICKSNICK" record -F 997 -o report.json -- "$SUBJECTS/calls" 0.2
+		"$TICKSNICK" record -F 997 -o report.json -d 0.2 -p "$PID"
 	assert_exit 0
 	assert_err_contains "997 Hz is too fast, using 300 Hz (kernel.perf_event_max_sample_rate)"
 	assert_contains "997 Hz was asked for, 300 Hz is the most that is allowed"
@@ -446,14 +457,15 @@ few_open_files_are_enough_where_more_may_be_had() {
 numbers_have_points_in_every_locale() {
 	need_program localedef
 	localedef -i de_DE -f UTF-8 ./de_DE.UTF-8 2>/dev/null
+	start "$SUBJECTS/sleepers"
+	wait_for_started
 	export LOCPATH=$PWD LC_ALL=de_DE.UTF-8
 	assert_equal "$(/usr/bin/printf %.1f 1)" 1,0 "a number of the locale"
-	run "$TICKSNICK" record -d 0.2 -F 997.5 -f json -- "$SUBJECTS/calls" 5
+	run "$TICKSNICK" record -d 0.5 -F 997.5 -f json -p "$PID"
 	assert_exit 0
-	sed '/^calls/d' "$OUT" >report.json
-	assert_report report.json duration
-	grep -q '"frequency_hz": 997.5' report.json || fail "another rate than that asked for"
-	run "$TICKSNICK" record -d 0,2 -- "$SUBJECTS/calls" 5
+	assert_report "$OUT" duration
+	assert_contains '"frequency_hz": 997.5'
+	run "$TICKSNICK" record -d 0,2 -p "$PID"
 	assert_exit 2
 	COLUMNS=80 run "$TICKSNICK" report "$DATA/server.json"
 	assert_same "$DATA/server.80.txt" "$OUT"
