@@ -197,7 +197,7 @@ static bool is_unnamed_unknown(int error)
 /* The file without a name, or, where there is no such thing, proof that one can be made. */
 static int open_unnamed(struct output *output)
 {
-	char *temporary;
+	char *temporary = NULL;
 	sigset_t before;
 	int fd = openat(output->directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 
@@ -421,7 +421,7 @@ static bool is_link_refused(int error)
 
 static int replace_named(const struct output *output)
 {
-	char *temporary;
+	char *temporary = NULL;
 	int fd = open_named(output, &temporary), error;
 
 	if (fd < 0)
