@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Targets: all (default), demo, check, check-long, unit, bench, bench-full, asan, install, uninstall, clean.
-# V=1 shows the commands.
+# Targets: all (default), demo, check, check-long, check-kernels, unit, bench, bench-full, asan, install, uninstall,
+# clean. V=1 shows the commands.
 # demo, check, asan, bench and bench-full install what is missing (scripts/deps); the others only say so.
 
 VERSION := 0.1.0
@@ -56,7 +56,8 @@ MAN := $(wildcard docs/*.1)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all deps demo check check-long test-programs bench bench-full install uninstall clean asan unit programs
+.PHONY: all deps demo check check-long check-kernels test-programs bench bench-full install uninstall clean asan \
+	unit programs
 all: $(BUILD)/ticksnick $(BENCH) programs
 	@:
 
@@ -91,6 +92,17 @@ check-long:
 	@$(DEPS) build test
 	@$(SUBMAKE) test-programs
 	@TICKSNICK_TEST_LONG=1 tests/run.sh $(BUILD) kernel
+
+# The same in other kernels, under emulation; and what another release of clang makes of the programs, in all of them.
+CLANG2 = clang-16
+CLANG2_BUILD = build-$(CLANG2)
+check-kernels:
+	@$(DEPS) build test kernels
+	@$(SUBMAKE) test-programs
+	@scripts/kernels $(BUILD)
+	@$(SUBMAKE) BUILD=$(CLANG2_BUILD) CLANG=$(CLANG2) test-programs
+	@CK_RUN_SUITE=load $(CLANG2_BUILD)/tests/run-kernel
+	@CK_RUN_SUITE=load scripts/kernels $(CLANG2_BUILD)
 
 # Tests of what runs in user space, with the sanitizers; built apart.
 ASAN_BUILD = build-asan
