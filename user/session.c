@@ -692,11 +692,11 @@ int session__stop(struct session *session)
 	size_t i;
 	int err;
 
-	/* All that the duration says, and no more: what came after it is not in it. */
+	/* At once: what happens until then is in the maps, though not in the duration. */
+	engine__stop(session->engine, stop);
 	session->ticks_expected = timer__expected(session->engine->timer, stop);
 	session->stop_ns = stop;
 	session->last = last;
-	engine__stop(session->engine, stop);
 	if (session->options.progress) {
 		fputs("\r\033[K", session->options.progress);
 		fflush(session->options.progress);

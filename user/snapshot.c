@@ -178,7 +178,9 @@ int snapshot__close(struct snapshot *snapshot, size_t first, uint64_t start_ns, 
 		if (thread->state != TSN_THREAD_RUNNING) {
 			/* A tick may have found it running since; then only its first part was
 			 * waiting. */
-			runs_from = thread->tick_seen ? thread->tick_seen : stop_ns;
+			runs_from = thread->tick_seen && thread->tick_seen < stop_ns
+					    ? thread->tick_seen
+					    : stop_ns;
 			if (wait_close(snapshot, thread, runs_from, start_ns, lost_wait_ns))
 				return -ENOMEM;
 		}
