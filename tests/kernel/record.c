@@ -23,6 +23,19 @@
 
 #define WORDS_MAX 32
 
+bool record__in_ci(void)
+{
+	const char *ci = getenv("CI");
+
+	return ci && !strcmp(ci, "true");
+}
+
+bool record__may_leave_out(const char *what)
+{
+	printf("NOT CHECKED: %s\n", what);
+	return !record__in_ci();
+}
+
 /* Where the tests were built, from this program's own place. */
 const char *record__build_directory(void)
 {

@@ -5,10 +5,18 @@
 #ifndef TICKSNICK_TESTS_RECORD_H
 #define TICKSNICK_TESTS_RECORD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "profile.h"
+
+/* Where CI=true nothing may be skipped. */
+bool record__in_ci(void);
+
+/* Says loudly what this machine cannot show. False in CI: then the test has to be run, and to fail.
+ */
+bool record__may_leave_out(const char *what);
 
 /* A run: the report, what the subject printed, and the recorder's exit code. */
 struct recorded {

@@ -28,12 +28,13 @@ START_TEST(calls_are_exact_with_threads_that_exited_before_the_end)
 	record__command(&run, "", "calls", lengths[_i]);
 	counted = record__fine(&run, "counted");
 	printf("calls: 23 made, %llu reported\n", (unsigned long long)counted->calls);
-	if (hands_in_calls()) {
-		ck_assert_uint_eq(counted->calls, 23);
-		ck_assert_uint_eq(run.profile->losses.calls_unread, 0);
-	} else { /* as last read */
+	if (!hands_in_calls() &&
+	    record__may_leave_out("calls: this kernel does not hand in the last ones")) {
 		ck_assert_uint_le(counted->calls, 23);
 		ck_assert(counted->calls == 23 || run.profile->losses.calls_unread);
+	} else {
+		ck_assert_uint_eq(counted->calls, 23);
+		ck_assert_uint_eq(run.profile->losses.calls_unread, 0);
 	}
 	record__free(&run);
 }

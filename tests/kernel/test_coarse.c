@@ -224,8 +224,8 @@ START_TEST(no_execution_of_a_process_that_ends_is_lost)
 
 	observe_options(&observed, "finite", &options);
 	ck_assert_int_eq(observed.session->ended_by, SESSION_ENDED_BY_TARGET);
-	if (!observed.session->engine->final_calls_work) {
-		puts("finite: NOT CHECKED: this kernel hands in no last executions");
+	if (!observed.session->engine->final_calls_work &&
+	    record__may_leave_out("finite: this kernel hands in no last executions")) {
 		ck_assert(observed.session->members[0]->executions_unread ||
 			  !observed.session->members[0]->table.process.contexts);
 		forget(&observed);

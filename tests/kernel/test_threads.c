@@ -138,8 +138,8 @@ START_TEST(a_thread_with_the_id_of_one_that_has_ended_has_a_row_of_its_own)
 	int tid;
 
 	record__command(&run, "", "reuse", "");
-	if (strstr(run.output, "unable")) {
-		puts("reuse: SKIPPED, the id was taken by others again and again");
+	if (strstr(run.output, "unable") &&
+	    record__may_leave_out("reuse: the id was taken by others again and again")) {
 		record__free(&run);
 		return;
 	}
