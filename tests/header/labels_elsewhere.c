@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "expect.h"
 #include "inspect.h"
 
 void library_begin(void);
@@ -24,14 +25,6 @@ void library_end(void)
 	tsn_exit(request);
 }
 #else
-#define EXPECT(condition)                                                                         \
-	do {                                                                                      \
-		if (!(condition)) {                                                               \
-			fprintf(stderr, "labels_elsewhere: line %d: %s\n", __LINE__, #condition); \
-			return 1;                                                                 \
-		}                                                                                 \
-	} while (0)
-
 static void *work(void *context)
 {
 	TSN_WITH_CONTEXT(*(tsn_context_t *)context);

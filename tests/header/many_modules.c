@@ -7,18 +7,11 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+#include "expect.h"
 #include "inspect.h"
 #include "subject.h"
 
 TSN_FINE(outside, "outside");
-
-#define EXPECT(condition)                                                                     \
-	do {                                                                                  \
-		if (!(condition)) {                                                           \
-			fprintf(stderr, "many_modules: line %d: %s\n", __LINE__, #condition); \
-			return 1;                                                             \
-		}                                                                             \
-	} while (0)
 
 int main(int argc, char **argv)
 {

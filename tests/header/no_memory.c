@@ -4,15 +4,8 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
+#include "expect.h"
 #include "inspect.h"
-
-#define EXPECT(condition)                                                                  \
-	do {                                                                               \
-		if (!(condition)) {                                                        \
-			fprintf(stderr, "no_memory: line %d: %s\n", __LINE__, #condition); \
-			return 1;                                                          \
-		}                                                                          \
-	} while (0)
 
 int main(void)
 {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "expect.h"
 #include "inspect.h"
 #include "subject.h"
 
@@ -10,14 +11,6 @@ TSN_FINE(big, "big");
 TSN_FINE(small, "small");
 TSN_FINE(counted, "counted");
 TSN_COARSE(whole, "work");
-
-#define EXPECT(condition)                                                                \
-	do {                                                                             \
-		if (!(condition)) {                                                      \
-			fprintf(stderr, "subject: line %d: %s\n", __LINE__, #condition); \
-			return 1;                                                        \
-		}                                                                        \
-	} while (0)
 
 struct worker {
 	pthread_t thread;
