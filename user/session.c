@@ -171,7 +171,6 @@ static void member_publish(struct session *session, struct session_member *membe
 	shared->retired = process->retired;
 	shared->process = member->target->table.address;
 	shared->clock = process->clock;
-	shared->clock_offset = proc__clock_offset(member->target->pid);
 	shared->contexts = process->contexts;
 	shared->contexts_end =
 		process->contexts + process->contexts_max * sizeof(struct tsn_context);
@@ -183,6 +182,9 @@ static void member_publish(struct session *session, struct session_member *membe
 static void member_locate(struct session *session, struct session_member *member)
 {
 	if (!target__locate(member->target)) {
+		/* An image keeps its clock: what it unshares is for its children. */
+		session->engine->targets[member->index].clock_offset =
+			proc__clock_offset(member->target->pid);
 		member_publish(session, member);
 		member->table = member->target->table;
 	}
@@ -433,7 +435,7 @@ static uint64_t due_after(uint64_t began_ns, uint64_t period_ns)
 static bool violated(struct session *session, uint64_t now)
 {
 	const char *label;
-	bool coarse = false;
+	bool coarse = false, stale;
 	uint64_t began;
 	size_t i;
 
@@ -448,9 +450,9 @@ static bool violated(struct session *session, uint64_t now)
 	if (!coarse || now < session->stale_due_ns)
 		return false;
 	began = taken_ns();
-	coarse = session_coarse__violated(session);
+	stale = session_coarse__violated(session);
 	session->stale_due_ns = due_after(began, STALE_PERIOD_NS);
-	return coarse;
+	return stale;
 }
 
 /* How many executions of each label are open at once, and from which threads. */
