@@ -141,6 +141,8 @@ static bool final_read(struct session *session, struct session_member *member)
 
 void session_coarse__finish(struct session *session, struct session_member *member, bool gone)
 {
+	const struct table *table = &member->target->table;
+	const struct remote *remote = &member->target->remote;
 	struct session_clock now;
 
 	if (gone) {
@@ -149,13 +151,12 @@ void session_coarse__finish(struct session *session, struct session_member *memb
 		return;
 	}
 	now = session_coarse__clock();
-	session_coarse__refresh(session, member);
-	if (!member_ready(session, member, &member->target->table))
+	if (!member_ready(session, member, table))
 		return;
+	durations__read(member->durations, table, remote, units(session, member, &now));
 	now = middle(now, &member->spans_took_ns);
 	member->spans_to_ns = now.monotonic_ns;
-	durations__read_open_last(member->durations, &member->target->table,
-				  &member->target->remote, units(session, member, &now));
+	durations__read_open_last(member->durations, table, remote, units(session, member, &now));
 }
 
 double session_coarse__stretch(const struct session *session, const struct session_member *member)
