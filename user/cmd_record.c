@@ -199,6 +199,10 @@ static void signals_forget(int fd)
 		;
 }
 
+#define LABEL_IT                                                                                 \
+	"include <ticksnick/ticksnick.h> in it, without TICKSNICK_DISABLE, and label its code, " \
+	"see ticksnick(1)"
+
 /* Why a process has no usable table, in one sentence. */
 static int fail_locate(const struct target *target, int err)
 {
@@ -227,10 +231,7 @@ static int fail_locate(const struct target *target, int err)
 	case -ESRCH:
 		return fail(EXIT_NO_TARGET, "process %d has ended", target->pid);
 	default:
-		return fail(EXIT_NO_TARGET,
-			    "process %d (%s) has no ticksnick slot: include "
-			    "<ticksnick/ticksnick.h> in it, without TICKSNICK_DISABLE, and label "
-			    "its code, see ticksnick(1)",
+		return fail(EXIT_NO_TARGET, "process %d (%s) has no ticksnick slot: " LABEL_IT,
 			    target->pid, comm);
 	}
 }
@@ -358,14 +359,11 @@ static int slots_check(const struct run *run)
 	/* Interrupted at once, it may not have come to it. */
 	if (run->session->ended_by == SESSION_ENDED_BY_SIGNAL)
 		return 0;
-	return run->launched
-		       ? fail(EXIT_NO_TARGET,
-			      "%s has no ticksnick slot (what it starts is not recorded): include "
-			      "<ticksnick/ticksnick.h> in it, without TICKSNICK_DISABLE, and label "
-			      "its code, "
-			      "see ticksnick(1)",
-			      run->arguments.command[0])
-		       : 0;
+	return run->launched ? fail(EXIT_NO_TARGET,
+				    "%s has no ticksnick slot (what it starts is not "
+				    "recorded): " LABEL_IT,
+				    run->arguments.command[0])
+			     : 0;
 }
 
 /* ---- after it ---- */

@@ -345,8 +345,7 @@ static const struct {
 	 ", the latest: %s"},
 	{TSN_VIOLATION_ABANDONED, "abandoned",
 	 "an execution was never left (a tsn_exit that is missing, longjmp, the end of its "
-	 "thread), "
-	 "so it is in no duration, but the time under it is in its row",
+	 "thread), so it is in no duration, but the time under it is in its row",
 	 ", the latest: %s"},
 };
 

@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
-#include <linux/membarrier.h>
 #include <bpf/libbpf.h>
+#include <linux/membarrier.h>
 
 #include "ids.h"
-#include "rlimits.h"
 #include "proc.h"
+#include "rlimits.h"
 #include "ticksnick.skel.h"
 #include "timer.h"
 

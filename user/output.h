@@ -23,9 +23,8 @@
 struct output;
 
 /*
- * Checks that path can be written. NULL: *error is a negative
- * errno, and nothing was made or changed. The caller ends it by output__commit() or
- * output__abort().
+ * Checks that path can be written. NULL: *error is a negative errno, and nothing was made or
+ * changed. The caller ends it by output__commit() or output__abort().
  */
 struct output *output__open(const char *path, int *error);
 

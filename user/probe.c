@@ -15,7 +15,6 @@
 #define TEXT_SIZE 65536
 /* 997 Hz with the shortest period that the redraw gives, 25% under the mean. */
 #define TICKS_PER_SECOND_MAX 1330
-/* Inode of the first pid namespace, the same on every kernel (PROC_PID_INIT_INO). */
 
 void probe__say(struct probe_result *result, const char *name, enum probe_status status,
 		const char *format, ...)
