@@ -24,6 +24,14 @@ static __always_inline void pool_find(const struct tsn_target *target, __u64 *po
 	*end = *pool + size[0] * sizeof(struct tsn_context);
 }
 
+/* Where the entry of that handle is in a pool; 0: in no place of it. */
+static __always_inline __u64 pool_entry(__u64 pool, __u64 end, __u64 handle)
+{
+	__u64 place = (__u32)handle, at = pool + place * sizeof(struct tsn_context);
+
+	return place && place < TSN_CONTEXTS_MAX && at < end ? at : 0;
+}
+
 /*
  * When the execution of that handle was closed, ns; 0: it goes on, or there is no telling. Global,
  * so that the verifier looks at it once; weak, because each object file has it.
@@ -31,14 +39,13 @@ static __always_inline void pool_find(const struct tsn_target *target, __u64 *po
 __weak __noinline __u64 context_closed(__u32 target_index, __u64 handle)
 {
 	struct tsn_target *target = bpf_map_lookup_elem(&targets, &target_index);
-	__u64 at, place = (__u32)handle;
 	struct tsn_context context;
+	__u64 at;
 
 	if (!target || target->clock != TSN_CLOCK_MONOTONIC)
 		return 0;
-	at = target->contexts + place * sizeof(context);
-	if (!place || place >= TSN_CONTEXTS_MAX || at >= target->contexts_end ||
-	    bpf_probe_read_user(&context, offsetof(struct tsn_context, tid), (void *)at) ||
+	at = pool_entry(target->contexts, target->contexts_end, handle);
+	if (!at || bpf_probe_read_user(&context, offsetof(struct tsn_context, tid), (void *)at) ||
 	    context.generation != handle >> 32 || context.state == TSN_CONTEXT_OPEN)
 		return 0;
 	return context.opened - (__u64)target->clock_offset;
@@ -58,7 +65,7 @@ __weak __noinline int context_read(__u32 target_index, __u64 handle, __u32 coars
 				   struct tsn_chain *chain)
 {
 	struct tsn_target *target = bpf_map_lookup_elem(&targets, &target_index);
-	__u64 pool, end, at, place = (__u32)handle;
+	__u64 pool, end, at;
 	struct tsn_context context;
 
 	if (!chain || !target)
@@ -67,9 +74,8 @@ __weak __noinline int context_read(__u32 target_index, __u64 handle, __u32 coars
 	end = target->contexts_end;
 	if (!pool)
 		pool_find(target, &pool, &end);
-	at = pool + place * sizeof(context);
-	if (!place || place >= TSN_CONTEXTS_MAX || at >= end ||
-	    bpf_probe_read_user(&context, sizeof(context), (void *)at) ||
+	at = pool_entry(pool, end, handle);
+	if (!at || bpf_probe_read_user(&context, sizeof(context), (void *)at) ||
 	    tsn_chain_take(chain, &context, handle >> 32, coarse))
 		count(TSN_COUNT_CONTEXT_UNREADABLE);
 	return 0;

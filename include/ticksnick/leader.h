@@ -81,7 +81,7 @@ TSN_COLD uint32_t tsn_leader_label(const char *name, uint32_t kind, uint32_t ari
 TSN_COLD uint32_t tsn_leader_label_add(const char *name, uint32_t kind, uint32_t arity);
 TSN_COLD void tsn_leader_violate(uint32_t kind, uint32_t label);
 TSN_COLD void tsn_leader_fork_prepare(void);
-TSN_COLD void tsn_leader_fork_parent(void);
+TSN_COLD void tsn_leader_fork_end(void);
 TSN_COLD void tsn_leader_fork_child(void);
 
 extern TSN_MODULE struct tsn_leader tsn_leader;
@@ -209,7 +209,7 @@ TSN_COLD uint32_t tsn_leader_join(struct tsn_process *module)
 		__atomic_store_n(&tsn_module.operations, &tsn_operations, __ATOMIC_RELEASE);
 	/* Not under the lock: it allocates memory, by a function that may itself be labelled. */
 	if (!__atomic_exchange_n(&tsn_leader.fork_handled, 1, __ATOMIC_ACQ_REL))
-		tsn_atfork(tsn_leader_fork_prepare, tsn_leader_fork_parent, tsn_leader_fork_child);
+		tsn_atfork(tsn_leader_fork_prepare, tsn_leader_fork_end, tsn_leader_fork_child);
 	return index;
 }
 
@@ -475,7 +475,8 @@ TSN_COLD void tsn_leader_fork_prepare(void)
 	__atomic_store_n(&tsn_leader.forking, 1, __ATOMIC_RELEASE);
 }
 
-TSN_COLD void tsn_leader_fork_parent(void)
+/* In the parent, and in the child when it is its own. */
+TSN_COLD void tsn_leader_fork_end(void)
 {
 	__atomic_store_n(&tsn_leader.forking, 0, __ATOMIC_RELEASE);
 	tsn_leader_unlock(tsn_leader.signals);
@@ -531,7 +532,7 @@ TSN_COLD void tsn_leader_fork_child(void)
 		tsn_durations_forget();
 	}
 	__atomic_store_n(&process->pid, (uint32_t)tsn_syscall(SYS_getpid), __ATOMIC_RELEASE);
-	tsn_leader_fork_parent();
+	tsn_leader_fork_end();
 }
 
 #ifdef __cplusplus

@@ -47,15 +47,13 @@
 #define TSN_NOTE_TYPE \
 	1 /* ... from the descriptor's own address to the module's struct tsn_process */
 
-#define TSN_SLOTS_MAX	4096 /* threads alive at once */
-#define TSN_LABELS_MAX	1024 /* label ids, 0 included */
-#define TSN_NAME_SIZE	64   /* bytes of a name, its NUL included */
-#define TSN_STACK_MAX	64   /* enter/exit pairs open in one thread */
-#define TSN_MODULES_MAX 16   /* modules of one process that cache a thread's slot */
-#define TSN_CONTEXTS_MAX                                                                     \
-	8192		 /* executions of coarse labels open at once, and a spare per thread \
-			  */
-#define TSN_CHAIN_MAX 16 /* coarse labels inside each other */
+#define TSN_SLOTS_MAX	 4096 /* threads alive at once */
+#define TSN_LABELS_MAX	 1024 /* label ids, 0 included */
+#define TSN_NAME_SIZE	 64   /* bytes of a name, its NUL included */
+#define TSN_STACK_MAX	 64   /* enter/exit pairs open in one thread */
+#define TSN_MODULES_MAX	 16   /* modules of one process that cache a thread's slot */
+#define TSN_CONTEXTS_MAX 8192 /* executions open at once, and a spare of each thread */
+#define TSN_CHAIN_MAX	 16   /* coarse labels inside each other */
 
 #define TSN_DURATIONS_MAX	 16384 /* blocks of durations, one per thread and coarse label */
 #define TSN_DURATION_BUCKET_BITS 6     /* 64 buckets an octave: a middle is at most 0.8% off */
