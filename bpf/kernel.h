@@ -52,10 +52,13 @@ struct sched_entity {
 };
 
 struct signal_struct {
+	int nr_threads;
 	unsigned int flags;
 };
 
-struct mm_struct;
+struct mm_struct {
+	unsigned long saved_auxv[2]; /* longer */
+};
 
 struct thread_struct {
 #if defined(__TARGET_ARCH_x86)

@@ -25,6 +25,14 @@ struct {
 	__type(value, struct tsn_target);
 } targets __weak SEC(".maps");
 
+/* Free places of targets, where children are followed. The recorder fills it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, TSN_FOLLOWED_MAX);
+	__uint(key_size, 0);
+	__uint(value_size, sizeof(__u32));
+} free_targets __weak SEC(".maps");
+
 /* tid in the initial namespace -> record */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -64,8 +72,8 @@ struct {
 	__uint(max_entries, 1 << 20);
 } exited __weak SEC(".maps");
 
-/* The index of a target whose image was replaced; wakes the recorder, for the new image's labels
- * wait for it. */
+/* The index of a target whose image was replaced, or that is new; wakes the recorder, for its
+ * labels wait for that. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 12);
@@ -81,7 +89,7 @@ struct {
 	__type(value, __u64);
 } final_calls __weak SEC(".maps");
 
-/* What processes that ended leave of their durations and pools, the first control.pieces. */
+/* What processes that ended leave of their durations and pools: a ring, see control.pieces. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, TSN_PIECES_MAX);
@@ -132,8 +140,9 @@ static __always_inline void target_forget(__u32 tgid)
 	if (!target_find(tgid, &index))
 		return;
 	bpf_map_delete_elem(&target_index, &tgid);
-	if (control.watched[tgid % TSN_WATCHED] != TSN_WATCHED_CROWDED)
-		control.watched[tgid % TSN_WATCHED] = 0;
+	/* Unless others have come to share the place meanwhile. */
+	__sync_val_compare_and_swap(&control.watched[tgid % TSN_WATCHED],
+				    tsn_watched_entry(tgid, index), 0);
 }
 
 static const struct tsn_cell cell_zero;

@@ -6,9 +6,14 @@
  * The hooks run for every thread of the machine; whatever is no target's leaves after one bit test
  * per thread.
  */
-#include "thread.h"
+#include "follow.h"
 
 struct tsn_control control = {};
+
+/* 1: children of targets are targets. Constant, so that where it is 0 nothing of it is in the
+ * programs.
+ */
+const volatile __u32 follow_children = 0;
 
 static __always_inline void switch_out(struct task_struct *prev, struct tsn_target *target,
 				       __u32 index, bool preempt, const struct tsn_cpu *cpu,
@@ -183,9 +188,12 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	target = target_find(parent->tgid, &index);
 	if (child->tgid != parent->tgid) {
-		if (target)
-			__sync_fetch_and_add(&target->forks, 1);
 		target_forget(child->tgid);
+		if (!target)
+			return 0;
+		__sync_fetch_and_add(&target->forks, 1);
+		if (follow_children)
+			child_follow(child, target, index);
 		return 0;
 	}
 	if (!target)
@@ -245,8 +253,10 @@ static __always_inline bool calls_add(__u64 from, __u32 target, __u32 labels)
 struct pieces_reader {
 	__u64 from; /* user address */
 	__u32 target;
+	__u32 serial;
 	__u32 blocks; /* handed in */
 	__u32 failed;
+	__u32 pad;
 };
 
 /* Nothing at all stands for zeros, and for pages that were never touched. */
@@ -254,20 +264,23 @@ static long piece_copy(__u32 number, struct pieces_reader *reader)
 {
 	__u64 words[8], at = reader->from + number * sizeof(words);
 	struct tsn_piece *piece;
-	__u32 place;
+	__u64 place;
+	__u32 slot;
 
 	if (bpf_probe_read_user(words, sizeof(words), (void *)at) ||
 	    !(words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] |
 	      words[7]))
 		return 0;
 	place = __sync_fetch_and_add(&control.pieces, 1);
-	piece = bpf_map_lookup_elem(&pieces, &place);
-	if (!piece) {
+	slot = place % TSN_PIECES_MAX;
+	piece = bpf_map_lookup_elem(&pieces, &slot);
+	if (!piece || place - control.pieces_done >= TSN_PIECES_MAX) {
 		reader->failed = 1;
 		return 1;
 	}
 	piece->address = at;
 	piece->target = reader->target;
+	piece->serial = reader->serial;
 	__builtin_memcpy(piece->words, words, sizeof(words));
 	return 0;
 }
@@ -277,6 +290,7 @@ static long block_copy(__u32 number, struct pieces_reader *reader)
 	struct pieces_reader block = {
 		.from = reader->from + (__u64)number * TSN_DURATIONS_STRIDE,
 		.target = reader->target,
+		.serial = reader->serial,
 	};
 	struct {
 		__u32 label, owner;
@@ -293,7 +307,7 @@ static long block_copy(__u32 number, struct pieces_reader *reader)
 	bpf_loop(TSN_DURATIONS_STRIDE / sizeof(((struct tsn_piece *)0)->words), piece_copy, &block,
 		 0);
 	reader->failed |= block.failed;
-	return block.failed;
+	return block.failed != 0;
 }
 
 /* Ids that the process has given to labels, as it says itself. */
@@ -309,31 +323,33 @@ static __always_inline __u32 labels_registered(const struct tsn_target *target)
 }
 
 /* The descriptor of a process that ends, and the names that the recorder has not read yet. */
-static __always_inline void descriptor_take(const struct tsn_target *target, __u32 index,
-					    __u32 labels)
+static __always_inline void descriptor_take(struct tsn_target *target, __u32 index, __u32 labels)
 {
-	struct pieces_reader reader = {.from = target->process, .target = index};
+	struct pieces_reader reader = {
+		.from = target->process, .target = index, .serial = target->serial};
 	__u32 known = target->labels_count;
 	__u64 names;
 
 	bpf_loop(sizeof(struct tsn_process) / sizeof(((struct tsn_piece *)0)->words), piece_copy,
 		 &reader, 0);
-	if (labels <= known || labels > TSN_LABELS_MAX ||
-	    bpf_probe_read_user(&names, sizeof(names),
-				(void *)(target->process + offsetof(struct tsn_process, labels))))
-		return;
-	reader.from = names + known * sizeof(struct tsn_label);
-	bpf_loop((labels - known) * sizeof(struct tsn_label) /
-				 sizeof(((struct tsn_piece *)0)->words) +
-			 1,
-		 piece_copy, &reader, 0);
+	if (labels > known && labels <= TSN_LABELS_MAX &&
+	    !bpf_probe_read_user(
+		    &names, sizeof(names),
+		    (void *)(target->process + offsetof(struct tsn_process, labels)))) {
+		reader.from = names + known * sizeof(struct tsn_label);
+		bpf_loop((labels - known) * sizeof(struct tsn_label) /
+					 sizeof(((struct tsn_piece *)0)->words) +
+				 1,
+			 piece_copy, &reader, 0);
+	}
+	target->described = reader.failed ? 2 : 1;
 }
 
 /* The executions of a process that ends, and what it has open. */
 static __always_inline void final_take(struct tsn_target *target, __u32 index)
 {
 	struct tsn_final *final = &target->final;
-	struct pieces_reader reader = {.target = index};
+	struct pieces_reader reader = {.target = index, .serial = target->serial};
 	__u64 from = target->process;
 	__u32 n;
 
@@ -374,39 +390,52 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	now = bpf_ktime_get_ns();
 	thread_close(thread, task, now, 0, false);
 	bpf_get_current_comm(thread->comm, sizeof(thread->comm));
+	if (tid == target->tgid)
+		__builtin_memcpy(target->comm, thread->comm, sizeof(target->comm));
 	fold_exited(target, thread, now);
 	bpf_map_delete_elem(&threads, &tid);
 	return 0;
 }
 
 /*
- * The calls of a process that ends as a whole: each thread hands in its own slot's, the last one
- * the retired ones and the executions of coarse labels. Loaded only where the event says which
- * thread is the last, because there (from 6.16) it also still finds the address space; on older
- * kernels the latest periodic reading must do.
+ * Whether the memory is still as the parent of the process left it: it has never registered, so it
+ * has no calls of its own.
  */
-SEC("?tp_btf/sched_process_exit")
-int BPF_PROG(on_exit_calls, struct task_struct *task, bool group_dead)
+static __always_inline bool unregistered(const struct tsn_target *target)
 {
-	__u32 index, labels;
-	struct tsn_target *target;
+	__u32 pid = 0;
+
+	return target->inherited &&
+	       (bpf_probe_read_user(
+			&pid, sizeof(pid),
+			(void *)(target->process + offsetof(struct tsn_process, pid))) ||
+		pid != target->own_pid);
+}
+
+/*
+ * What the current thread has to say when it ends, or its process's image does: its own calls, if
+ * all threads end with it; last: those of threads that are gone, the executions of coarse labels
+ * and the descriptor, too.
+ */
+static __noinline int last_words(struct task_struct *task, struct tsn_target *target, __u32 index,
+				 bool ends_all, bool last)
+{
+	__u32 labels = labels_registered(target);
 	struct slot_head head;
 	__u64 folds[2] = {}, slot = 0;
-	bool ends_all = group_dead || task->signal->flags & SIGNAL_GROUP_EXIT;
 
-	if (control.stop_ns)
+	if (unregistered(target)) {
+		if (last)
+			target->calls_final = 1;
 		return 0;
-	target = target_find(task->tgid, &index);
-	if (!target || !target->ready)
-		return 0;
-	labels = labels_registered(target);
+	}
 	if (slot_read(target, task, kernel__namespace_tid(task), &slot, &head) == SLOT_OK) {
 		/* A thread that ends alone has given its slot back, unless it has gone round its
 		 * library: then its calls stay there, and are in no final sum. */
 		if (!ends_all || !calls_add(slot + TSN_SLOT_COUNTS_OFFSET, index, labels))
 			target->calls_final = 2;
 	}
-	if (!group_dead)
+	if (!last)
 		return 0;
 	if (!calls_add(target->retired, index, labels) ||
 	    bpf_probe_read_user(
@@ -421,6 +450,45 @@ int BPF_PROG(on_exit_calls, struct task_struct *task, bool group_dead)
 	return 0;
 }
 
+/*
+ * The calls of a process that ends as a whole: each thread hands in its own slot's, the last one
+ * the retired ones and the executions of coarse labels. Loaded only where the event says which
+ * thread is the last, because there (from 6.16) it also still finds the address space; on older
+ * kernels the latest periodic reading must do.
+ */
+SEC("?tp_btf/sched_process_exit")
+int BPF_PROG(on_exit_calls, struct task_struct *task, bool group_dead)
+{
+	__u32 index;
+	struct tsn_target *target;
+	bool ends_all = group_dead || task->signal->flags & SIGNAL_GROUP_EXIT;
+
+	if (control.stop_ns)
+		return 0;
+	target = target_find(task->tgid, &index);
+	if (!target || !target->ready)
+		return 0;
+	return last_words(task, target, index, ends_all, group_dead);
+}
+
+/*
+ * The same of an image that is about to be replaced by its only thread. (Of several, the others
+ * still run here, and have no say later.) Loaded where there is this event, from 6.10 on.
+ */
+SEC("?tp_btf/sched_prepare_exec")
+int BPF_PROG(on_prepare_exec, struct task_struct *task)
+{
+	__u32 index;
+	struct tsn_target *target;
+
+	if (control.stop_ns || !follow_children)
+		return 0;
+	target = target_find(task->tgid, &index);
+	if (!target || !target->ready || task->signal->nr_threads != 1)
+		return 0;
+	return last_words(task, target, index, true, true);
+}
+
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task, int old_tid)
 {
@@ -432,6 +500,8 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid)
 		return 0;
 	target = target_find(task->tgid, &index);
 	if (!target)
+		return 0;
+	if (follow_children && image_follow(task, target, index, from))
 		return 0;
 	/* The addresses are of an image that is gone. */
 	target->ready = 0;

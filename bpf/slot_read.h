@@ -10,7 +10,8 @@
 
 enum slot_result {
 	SLOT_OK,
-	SLOT_NONE, /* the thread has no slot, or the target has published none: it is in no label */
+	SLOT_NONE, /* the thread has no slot, or the target has published none, or not registered
+		      anew since it was forked: it is in no label */
 	SLOT_UNREADABLE, /* a page is not there */
 	SLOT_FOREIGN,	 /* the pointer leads to no slot of this thread */
 };
@@ -33,7 +34,7 @@ static __always_inline bool slot_in_table(const struct tsn_target *target, __u64
  * Reads the slot of a thread that shares the current address space. *slot is where it was when last
  * read (0: not known), and is brought up to date. On anything but SLOT_OK the head is all zero.
  */
-static __always_inline enum slot_result slot_read(const struct tsn_target *target, const void *task,
+static __always_inline enum slot_result slot_read(struct tsn_target *target, const void *task,
 						  __u32 ns_tid, __u64 *slot, struct slot_head *head)
 {
 	__u64 at = *slot;
@@ -50,7 +51,7 @@ static __always_inline enum slot_result slot_read(const struct tsn_target *targe
 	if (bpf_probe_read_user(&at, sizeof(at),
 				(void *)(kernel__thread_pointer(task) + target->tls_offset))) {
 		__builtin_memset(head, 0, sizeof(*head));
-		return SLOT_UNREADABLE;
+		return target->inherited ? SLOT_NONE : SLOT_UNREADABLE;
 	}
 	if (!at)
 		goto none;
@@ -58,11 +59,13 @@ static __always_inline enum slot_result slot_read(const struct tsn_target *targe
 		goto foreign;
 	if (bpf_probe_read_user(head, sizeof(*head), (void *)at)) {
 		__builtin_memset(head, 0, sizeof(*head));
-		return SLOT_UNREADABLE;
+		return target->inherited ? SLOT_NONE : SLOT_UNREADABLE;
 	}
 	if (head->tid != ns_tid)
 		goto foreign;
 	*slot = at;
+	if (target->inherited)
+		target->inherited = 0;
 check:
 	if (head->fine >= TSN_LABELS_MAX || head->coarse >= TSN_LABELS_MAX)
 		goto foreign;
@@ -72,7 +75,7 @@ none:
 	return SLOT_NONE;
 foreign:
 	__builtin_memset(head, 0, sizeof(*head));
-	return SLOT_FOREIGN;
+	return target->inherited ? SLOT_NONE : SLOT_FOREIGN;
 }
 
 #endif

@@ -20,6 +20,7 @@
 #include "probe.h"
 #include "render.h"
 #include "session.h"
+#include "session_children.h"
 #include "timer.h"
 
 #define NAME		  "ticksnick record"
@@ -38,7 +39,7 @@ struct arguments {
 	double frequency_hz;
 	const char *output; /* NULL: none */
 	const struct render_format *format;
-	bool quiet, strict;
+	bool quiet, strict, follow;
 };
 
 /* What one run holds; everything is freed by run_end. */
@@ -52,7 +53,7 @@ struct run {
 	int signals_fd;		/* -1: none */
 };
 
-enum { OPTION_NO_STRICT = 256 };
+enum { OPTION_NO_STRICT = 256, OPTION_FOLLOW_CHILDREN };
 
 static const struct argp_option options[] = {
 	{"pid", 'p', "PID[,PID...]", 0,
@@ -65,6 +66,8 @@ static const struct argp_option options[] = {
 	{"format", 'f', "FORMAT", 0,
 	 "What is printed: text (default), json, csv, csv-coarse or csv-pairs", 0},
 	{"quiet", 'q', NULL, 0, "Print no report and no progress", 0},
+	{"follow-children", OPTION_FOLLOW_CHILDREN, NULL, 0,
+	 "Record what they fork and exec during the session, too", 0},
 	{"no-strict", OPTION_NO_STRICT, NULL, 0,
 	 "Only count label violations; do not end the session", 0},
 	{0},
@@ -119,6 +122,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 		return 0;
 	case OPTION_NO_STRICT:
 		arguments->strict = false;
+		return 0;
+	case OPTION_FOLLOW_CHILDREN:
+		arguments->follow = true;
 		return 0;
 	case ARGP_KEY_ARGS:
 		arguments->command = state->argv + state->next;
@@ -261,6 +267,9 @@ static int targets_open(struct run *run)
 			continue;
 		}
 		err = target__locate(target);
+		/* Its children may have labels where it has none. */
+		if (err == -ENOENT && run->arguments.follow)
+			err = 0;
 		if (err && err != -EAGAIN) {
 			int status = fail_locate(target, err);
 
@@ -318,6 +327,7 @@ static int session_open(struct run *run)
 		.frequency_hz = run->arguments.frequency_hz,
 		.duration_ns = (uint64_t)(run->arguments.duration_s * 1e9),
 		.strict = run->arguments.strict,
+		.follow = run->arguments.follow,
 		.progress = !run->arguments.quiet && isatty(STDERR_FILENO) ? stderr : NULL,
 		.signals_fd = run->signals_fd,
 	};
@@ -348,20 +358,39 @@ static int session_run(struct run *run)
 	return err ? fail(EXIT_NOT_ALLOWED, "the session broke off: %s", strerror(-err)) : 0;
 }
 
+/* Where children are followed: no process had labels. 0 or an exit code. */
+static int followed_check(const struct run *run)
+{
+	uint64_t unread = run->session->roll.unread;
+	char name[64];
+
+	if (session_children__kept(run->session))
+		return 0;
+	snprintf(name, sizeof(name), "process %d", run->arguments.pids[0]);
+	return fail(EXIT_NO_TARGET,
+		    "neither %s%s nor what it has started has a ticksnick slot%s: include "
+		    "<ticksnick/ticksnick.h> in it and label its code, see ticksnick(1)",
+		    run->launched ? run->arguments.command[0] : name,
+		    run->arguments.pid_count > 1 ? " (and the others)" : "",
+		    unread ? ", as far as could be seen before it ended" : "");
+}
+
 /* A command without a slot is known for it only now. */
 static int slots_check(const struct run *run)
 {
 	size_t i;
 
-	for (i = 0; i < run->session->member_count; i++)
-		if (run->session->members[i]->published)
-			return 0;
 	/* Interrupted at once, it may not have come to it. */
 	if (run->session->ended_by == SESSION_ENDED_BY_SIGNAL)
 		return 0;
+	if (run->arguments.follow)
+		return followed_check(run);
+	for (i = 0; i < run->session->member_count; i++)
+		if (run->session->members[i]->published)
+			return 0;
 	return run->launched ? fail(EXIT_NO_TARGET,
-				    "%s has no ticksnick slot (what it starts is not "
-				    "recorded): " LABEL_IT,
+				    "%s has no ticksnick slot (what it starts is recorded with "
+				    "--follow-children): " LABEL_IT,
 				    run->arguments.command[0])
 			     : 0;
 }

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "collect.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collect_spans.h"
+#include "collect_warnings.h"
 #include "host.h"
 #include "model.h"
 
 /* What one enter and exit of a coarse label costs, as measured; mostly two readings of the clock.
  */
 #define COARSE_COST_NS 65
-
-/* Part of the session that reading durations at its edges may take. */
-#define SPANS_LATE 0.02
 
 const char *collect__end_name(enum session_end end)
 {
@@ -30,11 +27,11 @@ const char *collect__end_name(enum session_end end)
 
 /* ---- labels ---- */
 
-/* One model label per target and label id, found by index. */
+/* One model label per ledger and label id, found by index. */
 struct labels {
 	struct model_label *label;
 	size_t count, capacity;
-	int32_t *place; /* by index * TSN_LABELS_MAX + id: place in label, -1: none */
+	int32_t *place; /* by ledger * TSN_LABELS_MAX + id: place in label, -1: none */
 	struct label_names *names;
 };
 
@@ -47,7 +44,7 @@ static void labels_free(struct labels *labels)
 
 static int labels_init(struct labels *labels)
 {
-	size_t places = (size_t)TSN_TARGETS_MAX * TSN_LABELS_MAX, i;
+	size_t places = (size_t)SESSION_LEDGERS_MAX * TSN_LABELS_MAX, i;
 
 	*labels = (struct labels){.place = malloc(places * sizeof(*labels->place)),
 				  .names = calloc(1, sizeof(*labels->names))};
@@ -64,7 +61,7 @@ static struct model_label *label_of(struct labels *labels, const struct session 
 				    uint32_t index, uint32_t id)
 {
 	int32_t *place = &labels->place[index * TSN_LABELS_MAX + id];
-	const struct table *table = &session->members[index]->table;
+	const struct table *table = &session->ledgers[index]->names;
 	struct model_label *grown, *label;
 	int32_t row;
 
@@ -84,6 +81,7 @@ static struct model_label *label_of(struct labels *labels, const struct session 
 	label->window_row = id && row >= 0 ? (size_t)row : id ? session->window_row_count : 0;
 	label->name = label_names__get(labels->names, table, id);
 	label->idle = id && id < table->label_count && table->labels[id].kind == TSN_KIND_IDLE;
+	label->processes = session->ledgers[index]->images;
 	return label;
 }
 
@@ -96,7 +94,7 @@ static int labels_from_cells(struct labels *labels, const struct session *sessio
 		const struct tsn_cell *cell = &session->snapshot.cells[i].cell;
 		struct model_label *label;
 
-		if (key->target >= session->member_count || key->fine >= TSN_LABELS_MAX ||
+		if (key->target >= session->ledger_count || key->fine >= TSN_LABELS_MAX ||
 		    key->role == TSN_CELL_OUTER)
 			continue;
 		label = label_of(labels, session, key->target, key->fine);
@@ -117,29 +115,26 @@ static int labels_from_cells(struct labels *labels, const struct session *sessio
 }
 
 /* Registered labels, hit or not: calls, callers and the time with a thread off the CPU inside. */
-static int labels_from_member(struct labels *labels, const struct session *session,
-			      const struct session_member *member)
+static int labels_from_ledger(struct labels *labels, const struct session *session, uint32_t index)
 {
+	const struct ledger *ledger = session->ledgers[index];
+	const struct table *names = &ledger->names;
 	uint32_t id;
 
 	for (id = 1; id < TSN_LABELS_MAX; id++) {
-		const struct tsn_presence *presence =
-			&session->engine->presence[member->index * TSN_LABELS_MAX + id];
-		bool named = id < member->table.label_count;
+		bool named = id < names->label_count;
 		struct model_label *label;
 
-		if (named && member->table.labels[id].kind == TSN_KIND_COARSE)
+		if (named && names->labels[id].kind == TSN_KIND_COARSE)
 			continue;
-		if (!named && labels->place[member->index * TSN_LABELS_MAX + id] < 0)
+		if (!named && !ledger->calls[id] && labels->place[index * TSN_LABELS_MAX + id] < 0)
 			continue;
-		label = label_of(labels, session, member->index, id);
+		label = label_of(labels, session, index, id);
 		if (!label)
 			return -1;
-		label->elapsed_off_ns +=
-			presence->off_ns + (presence->outside > 0 ? session->stop_ns : 0);
-		if (member->last.calls[id] > member->base.calls[id])
-			label->calls += member->last.calls[id] - member->base.calls[id];
-		label->callers += member->last.callers[id];
+		label->elapsed_off_ns += ledger->off_ns[id];
+		label->calls += ledger->calls[id];
+		label->callers += ledger->callers[id];
 	}
 	return 0;
 }
@@ -151,28 +146,54 @@ static char *copied(const char *text)
 	return text ? strdup(text) : NULL;
 }
 
+static int target_add(struct profile *profile, pid_t pid, const char *comm, const char *exe,
+		      const char *build_id)
+{
+	struct profile_target *target = &profile->target[profile->target_count++];
+
+	target->pid = pid;
+	target->comm = strdup(comm ? comm : "?");
+	target->exe = copied(exe);
+	target->build_id = copied(build_id);
+	return target->comm ? 0 : -1;
+}
+
+/* Where children are followed. */
+static int roll_fill(const struct roll *roll, struct profile *profile)
+{
+	size_t i;
+	int err = 0;
+
+	profile->target = calloc(roll->count + 1, sizeof(*profile->target));
+	if (!profile->target)
+		return -1;
+	for (i = 0; i < roll->count && !err; i++) {
+		const struct roll_process *process = roll->processes[i];
+
+		err = target_add(profile, process->pid, process->comm, process->exe,
+				 process->build_id);
+	}
+	return err;
+}
+
 static int targets_fill(const struct session *session, struct profile *profile)
 {
 	size_t i;
+	int err = 0;
 
+	if (session->options.follow)
+		return roll_fill(&session->roll, profile);
 	profile->target = calloc(session->member_count, sizeof(*profile->target));
 	if (!profile->target)
 		return -1;
-	for (i = 0; i < session->member_count; i++) {
-		const struct session_member *member = session->members[i];
-		struct profile_target *target;
+	for (i = 0; i < session->member_count && !err; i++) {
+		const struct target *target = session->members[i]->target;
 
-		if (!member->current)
-			continue;
-		target = &profile->target[profile->target_count++];
-		target->pid = member->target->pid;
-		target->comm = strdup(member->target->comm ? member->target->comm : "?");
-		target->exe = copied(member->target->exe);
-		target->build_id = copied(member->target->build_id);
-		if (!target->comm)
-			return -1;
+		if (session->members[i]->current)
+			err = target_add(profile, target->pid, target->comm, target->exe,
+					 target->build_id);
 	}
-	return 0;
+	return err;
 }
 
 static uint64_t thread_time(const struct profile_thread *thread)
@@ -192,35 +213,87 @@ static int by_thread_time(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
+/* By thread, the rows of its images in their order. */
+static int by_thread(const void *a, const void *b)
+{
+	const struct tsn_thread *x = a, *y = b;
+
+	if (x->tgid != y->tgid)
+		return x->tgid < y->tgid ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->born < y->born ? -1 : x->born > y->born;
+}
+
+/* Where children are followed, a thread has a record for each image: one row for those that go on
+ * from one another. from: what the rows were made of. */
+static void threads_join(struct profile *profile, const struct tsn_thread *from)
+{
+	size_t i, left = 0;
+
+	for (i = 0; i < profile->thread_count; i++) {
+		struct profile_thread *row = &profile->threads[i], *last;
+
+		last = left ? &profile->threads[left - 1] : NULL;
+		if (!last || from[i].tgid != from[i - 1].tgid || from[i].tid != from[i - 1].tid ||
+		    from[i].born != from[i - 1].since) {
+			profile->threads[left++] = *row;
+			continue;
+		}
+		last->lifetime_ns += row->lifetime_ns;
+		last->running_ns += row->running_ns;
+		last->runnable_ns += row->runnable_ns;
+		last->blocked_ns += row->blocked_ns;
+		last->io_ns += row->io_ns;
+		last->hits += row->hits;
+		free(last->comm);
+		last->comm = row->comm;
+	}
+	profile->thread_count = left;
+}
+
+static int thread_add(const struct session *session, const struct tsn_thread *from,
+		      struct profile *profile)
+{
+	struct profile_thread *to = &profile->threads[profile->thread_count++];
+	uint64_t born = from->born > session->start_ns ? from->born : session->start_ns;
+
+	*to = (struct profile_thread){
+		.pid = session->options.follow ? (int)from->tgid
+					       : session->members[from->target]->target->pid,
+		.tid = (int)from->seen_tid,
+		.comm = strndup(from->comm, sizeof(from->comm)),
+		.lifetime_ns = from->since > born ? from->since - born : 0,
+		.running_ns = from->running_ns,
+		.runnable_ns = from->runnable_ns,
+		.blocked_ns = from->blocked_ns,
+		.io_ns = from->io_ns,
+		.hits = from->hits,
+	};
+	return to->comm ? 0 : -1;
+}
+
 static int threads_fill(const struct session *session, struct profile *profile)
 {
-	const struct snapshot *snapshot = &session->snapshot;
-	size_t i;
+	size_t count = session->snapshot.thread_count, i;
+	struct tsn_thread *threads = malloc((count + 1) * sizeof(*threads));
+	int err = 0;
 
-	profile->threads = calloc(snapshot->thread_count + 1, sizeof(*profile->threads));
-	if (!profile->threads)
+	profile->threads = calloc(count + 1, sizeof(*profile->threads));
+	if (!profile->threads || !threads) {
+		free(threads);
 		return -1;
-	for (i = 0; i < snapshot->thread_count; i++) {
-		const struct tsn_thread *from = &snapshot->threads[i];
-		struct profile_thread *to = &profile->threads[profile->thread_count++];
-		uint64_t born = from->born > session->start_ns ? from->born : session->start_ns;
-
-		*to = (struct profile_thread){
-			.pid = session->members[from->target]->target->pid,
-			.tid = (int)from->seen_tid,
-			.comm = strndup(from->comm, sizeof(from->comm)),
-			.lifetime_ns = from->since > born ? from->since - born : 0,
-			.running_ns = from->running_ns,
-			.runnable_ns = from->runnable_ns,
-			.blocked_ns = from->blocked_ns,
-			.io_ns = from->io_ns,
-			.hits = from->hits,
-		};
-		if (!to->comm)
-			return -1;
 	}
+	if (count)
+		memcpy(threads, session->snapshot.threads, count * sizeof(*threads));
+	qsort(threads, count, sizeof(*threads), by_thread);
+	for (i = 0; i < count && !err; i++)
+		err = thread_add(session, &threads[i], profile);
+	if (!err && session->options.follow)
+		threads_join(profile, threads);
+	free(threads);
 	qsort(profile->threads, profile->thread_count, sizeof(*profile->threads), by_thread_time);
-	return 0;
+	return err;
 }
 
 static uint64_t counter(const struct session *session, enum tsn_counter which)
@@ -244,20 +317,22 @@ static void losses_fill(const struct session *session, struct profile_losses *lo
 	losses->switch_missed = counter(session, TSN_COUNT_SWITCH_MISSED);
 	losses->clock_stepped = counter(session, TSN_COUNT_CLOCK_STEPPED);
 	losses->glance_partial = counter(session, TSN_COUNT_GLANCE_PARTIAL);
-	losses->threads_folded = session->exited_folded + counter(session, TSN_COUNT_EXIT_UNSENT);
+	losses->threads_folded = session->exited_folded;
+	if (!session->options.follow)
+		losses->threads_folded += counter(session, TSN_COUNT_EXIT_UNSENT);
+	losses->processes_untracked = counter(session, TSN_COUNT_PROCESS_UNTRACKED);
+	losses->processes_unread = session->roll.unread;
+	losses->processes_folded = session->roll.folded;
 	losses->context_unreadable = counter(session, TSN_COUNT_CONTEXT_UNREADABLE);
-	for (i = 0; i < session->member_count; i++) {
-		const struct session_member *member = session->members[i];
-		const struct tsn_process *now = &member->table.process, *then = &member->first;
-		const char *label;
+	for (i = 0; i < session->ledger_count; i++) {
+		const struct ledger *ledger = session->ledgers[i];
+		const struct ledger_note *violations = ledger->violations;
 
-		losses->calls_unread += member->calls_unread;
-		losses->calls_lost += now->calls_lost - then->calls_lost;
-		losses->labels_lost +=
-			session__violations(member, TSN_VIOLATION_LABELS_FULL, &label);
-		losses->contexts_lost +=
-			session__violations(member, TSN_VIOLATION_CONTEXTS_FULL, &label) +
-			session__violations(member, TSN_VIOLATION_CHAIN, &label);
+		losses->calls_unread += ledger->calls_unread.processes;
+		losses->calls_lost += ledger->calls_lost;
+		losses->labels_lost += violations[TSN_VIOLATION_LABELS_FULL].count;
+		losses->contexts_lost += violations[TSN_VIOLATION_CONTEXTS_FULL].count +
+					 violations[TSN_VIOLATION_CHAIN].count;
 	}
 }
 
@@ -301,146 +376,16 @@ static void running_sum(const struct session *session, struct model_input *input
 		input->running_ns += snapshot->threads[i].running_ns;
 		input->stolen_ns += snapshot->threads[i].stolen_ns;
 	}
-	for (i = 0; i < session->member_count; i++) {
+	input->running_ns += session->gone.running_ns;
+	input->stolen_ns += session->gone.stolen_ns;
+	input->weight_square_sum += session->gone.weight_square_sum;
+	for (i = 0; i < session->member_count && !session->options.follow; i++) {
 		const struct tsn_target *target = &session->engine->targets[i];
 
 		input->running_ns += target->exited_running_ns;
 		input->stolen_ns += target->exited_stolen_ns;
 		input->weight_square_sum += target->weight_square_sum;
 	}
-}
-
-static const struct {
-	unsigned kind;
-	const char *code, *text,
-		*label; /* label: printf-style, what is said of the label if it is known */
-} violation_warnings[] = {
-	{TSN_VIOLATION_LEAK, "violation_leak", "a label was still open at tsn_expect_balanced()",
-	 ", the latest: %s"},
-	{TSN_VIOLATION_MISMATCH, "violation_mismatch",
-	 "tsn_exit() closed a label that was not the innermost open one", ", the latest: %s"},
-	{TSN_VIOLATION_DEPTH, "violation_depth",
-	 "more than 64 enter/exit pairs were open in one thread", ", the latest not set: %s"},
-	{TSN_VIOLATION_INDEX, "violation_index",
-	 "tsn_at() was given an index that its family has not",
-	 "; the latest family begins with %s"},
-	{TSN_VIOLATION_SLOTS_FULL, "slots_full",
-	 "a thread found no free slot, so it is in no label", ""},
-	{TSN_VIOLATION_LABELS_FULL, "labels_full",
-	 "a registration found no free label id (1,023 are allowed): its time is in no label", ""},
-	{TSN_VIOLATION_TLS, "tls_dynamic",
-	 "a thread keeps its slot pointer in dynamic thread-local storage, where it is not found",
-	 ""},
-	{TSN_VIOLATION_NAME, "label_refused",
-	 "a registration was refused, so its time is in no label: names have 1 to 63 bytes, and "
-	 "one kind",
-	 "; the name is there with another: %s"},
-	{TSN_VIOLATION_CONTEXTS_FULL, "contexts_full",
-	 "an execution found no free context (8,191 may be open, less a spare for each thread), so "
-	 "it was not timed",
-	 ", the latest: %s"},
-	{TSN_VIOLATION_CHAIN, "chain_depth",
-	 "more than 16 coarse labels were inside each other (is an exit missing?); what is further "
-	 "in was not timed",
-	 ", the latest: %s"},
-	{TSN_VIOLATION_ABANDONED, "abandoned",
-	 "an execution was never left (a tsn_exit that is missing, longjmp, the end of its "
-	 "thread), so it is in no duration, but the time under it is in its row",
-	 ", the latest: %s"},
-};
-
-/* One violation of one member. 0 or -ENOMEM. */
-static int violation_warn(const struct session_member *member, size_t which,
-			  struct profile *profile)
-{
-	const char *label;
-	uint64_t n = session__violations(member, violation_warnings[which].kind, &label);
-	char about[TABLE_NAME_SIZE + 64] = "";
-
-	if (!n)
-		return 0;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-#pragma GCC diagnostic ignored "-Wformat-extra-args"
-	if (label)
-		snprintf(about, sizeof(about), violation_warnings[which].label, label);
-#pragma GCC diagnostic pop
-	return profile__warn(profile, violation_warnings[which].code, label,
-			     "%" PRIu64 " time%s %s%s", n, n == 1 ? "" : "s",
-			     violation_warnings[which].text, about);
-}
-
-/* Whether reading durations at the edges took so long that spans show it, and how long. */
-static bool spans_late(const struct session *session, const struct session_member *member,
-		       double *late_ns)
-{
-	*late_ns = (double)member->spans_took_ns;
-	return *late_ns > SPANS_LATE * (double)(session->stop_ns - session->start_ns);
-}
-
-static int warnings_fill(const struct session *session, struct profile *profile)
-{
-	size_t i, v;
-	int err = 0;
-
-	for (i = 0; i < session->member_count; i++) {
-		const struct session_member *member = session->members[i];
-		int pid = member->target->pid;
-		double late_ns;
-
-		if (member->current && member->target->thread_id)
-			err |= profile__warn(
-				profile, "thread_id_resolved", NULL,
-				"%d is a thread of process %d; the whole process was recorded",
-				member->target->thread_id, pid);
-		if (!member->current)
-			err |= profile__warn(profile, "image_replaced", NULL,
-					     "process %d replaced its image (exec); both images "
-					     "are in this report",
-					     pid);
-		if (member->images_lost)
-			err |= profile__warn(
-				profile, "images_lost", NULL,
-				"process %d replaced its image more often than the %d times "
-				"there is room for; its later time is in no label",
-				pid, TSN_TARGETS_MAX);
-		else if (member->current && !member->published)
-			err |= profile__warn(profile, "no_slot", NULL,
-					     "process %d published no ticksnick slot, so all its "
-					     "time is in no label",
-					     pid);
-		if (member->table.distrusted)
-			err |= profile__warn(
-				profile, "label_distrusted", NULL,
-				"%" PRIu64
-				" label names of process %d were not valid; they are shown as #id",
-				member->table.distrusted, pid);
-		if (member->calls_unread)
-			err |= profile__warn(profile, "calls_unread", NULL,
-					     "process %d ended before its last calls could be "
-					     "read; calls of its last second may be missing",
-					     pid);
-		if (member->executions_unread)
-			err |= profile__warn(profile, "executions_unread", NULL,
-					     "process %d ended before its last executions could be "
-					     "read; those of its last second may be missing",
-					     pid);
-		if (spans_late(session, member, &late_ns))
-			err |= profile__warn(
-				profile, "executions_late", NULL,
-				"reading the executions of process %d took %.0f ms: "
-				"inside and working are off by up to %.1f%%",
-				pid, late_ns / 1e6,
-				100 * late_ns / (double)(session->stop_ns - session->start_ns));
-		if (session->engine->targets[member->index].forks)
-			err |= profile__warn(profile, "children_left_out", NULL,
-					     "process %d forked %" PRIu64
-					     " times; its children are not in this report",
-					     pid, session->engine->targets[member->index].forks);
-		for (v = 0; v < sizeof(violation_warnings) / sizeof(violation_warnings[0]); v++)
-			err |= violation_warn(member, v, profile);
-	}
-	return err;
 }
 
 /* The coarse table and its pairs; after the model. */
@@ -461,7 +406,7 @@ struct profile *collect__profile(const struct session *session)
 	struct profile *profile = profile__new();
 	struct model_input input = {.windows = session->windows, .alpha = COLLECT_ALPHA};
 	struct labels labels;
-	size_t i;
+	uint32_t i;
 	int err;
 
 	if (!profile)
@@ -480,12 +425,13 @@ struct profile *collect__profile(const struct session *session)
 	profile->session.windows = windows__count(session->windows);
 	profile->session.ended_by = strdup(collect__end_name(session->ended_by));
 	profile->session.strict = session->options.strict;
+	profile->session.follow_children = session->options.follow;
 	err = !profile->tool_version || !profile->session.ended_by ||
 	      host__read("", &profile->host);
 	err = err || targets_fill(session, profile) || threads_fill(session, profile) ||
 	      labels_from_cells(&labels, session);
-	for (i = 0; i < session->member_count && !err; i++)
-		err = labels_from_member(&labels, session, session->members[i]);
+	for (i = 0; i < session->ledger_count && !err; i++)
+		err = labels_from_ledger(&labels, session, i);
 
 	losses_fill(session, &profile->losses);
 	running_sum(session, &input);
@@ -495,7 +441,7 @@ struct profile *collect__profile(const struct session *session)
 			  counter(session, TSN_COUNT_SLOT_FOREIGN_TICK) +
 			  counter(session, TSN_COUNT_TABLE_FULL_TICK) + profile->losses.tick_missed;
 	input.lost_wait_ns = session->lost_wait_ns + counter(session, TSN_COUNT_LOST_WAIT_NS);
-	err = err || warnings_fill(session, profile) || model__compute(&input, profile) ||
+	err = err || collect_warnings__fill(session, profile) || model__compute(&input, profile) ||
 	      spans_compute(session, labels.names, input.running_ns, profile);
 	overhead_fill(session, profile);
 	labels_free(&labels);

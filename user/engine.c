@@ -104,10 +104,31 @@ static int maps_share(struct engine *engine)
 	engine->threads_fd = bpf_map__fd(programs->maps.threads);
 	engine->exited_fd = bpf_map__fd(programs->maps.exited);
 	engine->replaced_fd = bpf_map__fd(programs->maps.replaced);
+	engine->free_targets_fd = bpf_map__fd(programs->maps.free_targets);
 	return err;
 }
 
-/* Opens and loads; with_calls: including the program that needs a newer kernel. */
+/* Room for the targets of a session that follows children. */
+static int maps_enlarge(struct ticksnick_bpf *programs)
+{
+	const struct {
+		struct bpf_map *map;
+		uint32_t entries;
+	} sizes[] = {
+		{programs->maps.targets, TSN_FOLLOWED_MAX},
+		{programs->maps.target_index, 4 * TSN_FOLLOWED_MAX},
+		{programs->maps.presence, TSN_FOLLOWED_MAX * TSN_LABELS_MAX},
+		{programs->maps.final_calls, TSN_FOLLOWED_MAX * TSN_LABELS_MAX},
+	};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && !err; i++)
+		err = bpf_map__set_max_entries(sizes[i].map, sizes[i].entries);
+	return err;
+}
+
+/* Opens and loads; with_calls: including the programs that need a newer kernel. */
 static int programs_try(struct engine *engine, bool with_calls, char error[ENGINE_ERROR_SIZE])
 {
 	int possible = libbpf_num_possible_cpus(), err;
@@ -120,9 +141,16 @@ static int programs_try(struct engine *engine, bool with_calls, char error[ENGIN
 	}
 	engine->programs->rodata->cpu_count =
 		possible > 0 && possible < TSN_CPUS_MAX ? (uint32_t)possible : TSN_CPUS_MAX;
+	engine->programs->rodata->follow_children = engine->follow;
 	bpf_program__set_autoload(engine->programs->progs.on_exit_calls, with_calls);
 	bpf_program__set_autoload(engine->programs->progs.on_id, !proc__in_first_namespace());
-	err = ticksnick_bpf__load(engine->programs);
+	bpf_program__set_autoload(
+		engine->programs->progs.on_prepare_exec,
+		with_calls && engine->follow &&
+			libbpf_find_vmlinux_btf_id("sched_prepare_exec", BPF_TRACE_RAW_TP) > 0);
+	err = engine->follow ? maps_enlarge(engine->programs) : 0;
+	if (!err)
+		err = ticksnick_bpf__load(engine->programs);
 	if (err) {
 		explain(err, "load", error);
 		ticksnick_bpf__destroy(engine->programs);
@@ -144,7 +172,7 @@ static int programs_load(struct engine *engine, char error[ENGINE_ERROR_SIZE])
 	return err;
 }
 
-int engine__new(struct engine **created, char error[ENGINE_ERROR_SIZE])
+int engine__new(bool follow, struct engine **created, char error[ENGINE_ERROR_SIZE])
 {
 	struct engine *engine = calloc(1, sizeof(*engine));
 	int err;
@@ -153,6 +181,8 @@ int engine__new(struct engine **created, char error[ENGINE_ERROR_SIZE])
 		snprintf(error, ENGINE_ERROR_SIZE, "out of memory");
 		return -ENOMEM;
 	}
+	engine->follow = follow;
+	engine->target_max = follow ? TSN_FOLLOWED_MAX : TSN_TARGETS_MAX;
 	err = programs_load(engine, error);
 	if (!err) {
 		err = maps_share(engine);
@@ -231,6 +261,32 @@ int engine__watch(struct engine *engine, pid_t pid, uint32_t index)
 	entry = !entry || entry >> 32 == key ? tsn_watched_entry(key, index) : TSN_WATCHED_CROWDED;
 	__atomic_store_n(place, entry, __ATOMIC_SEQ_CST);
 	return 0;
+}
+
+static void unwatch(struct engine *engine, uint32_t tgid, uint32_t index)
+{
+	int fd = bpf_map__fd(engine->programs->maps.target_index);
+	uint64_t entry = tsn_watched_entry(tgid, index);
+	uint32_t there;
+
+	/* The process's next image, or another process with this id, may stand there already. */
+	__atomic_compare_exchange_n(&engine->control->watched[tgid % TSN_WATCHED], &entry, 0, false,
+				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	if (!bpf_map_lookup_elem(fd, &tgid, &there) && there == index)
+		bpf_map_delete_elem(fd, &tgid);
+}
+
+void engine__release(struct engine *engine, uint32_t index)
+{
+	struct tsn_target *target = &engine->targets[index];
+	size_t first = (size_t)index * TSN_LABELS_MAX;
+
+	if (target->tgid)
+		unwatch(engine, target->tgid, index);
+	memset(&engine->presence[first], 0, TSN_LABELS_MAX * sizeof(engine->presence[0]));
+	memset(&engine->final_calls[first], 0, TSN_LABELS_MAX * sizeof(engine->final_calls[0]));
+	memset(target, 0, sizeof(*target));
+	bpf_map_update_elem(engine->free_targets_fd, NULL, &index, BPF_ANY);
 }
 
 int engine__start(struct engine *engine, uint64_t start_ns, double frequency_hz)

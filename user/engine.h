@@ -25,17 +25,22 @@ struct engine {
 	/* Shared with the programs. */
 	struct tsn_control *control;
 	struct tsn_cpu *cpus;	       /* [TSN_CPUS_MAX] */
-	struct tsn_target *targets;    /* [TSN_TARGETS_MAX] */
-	struct tsn_presence *presence; /* [TSN_TARGETS_MAX * TSN_LABELS_MAX] */
+	struct tsn_target *targets;    /* [target_max] */
+	struct tsn_presence *presence; /* [target_max * TSN_LABELS_MAX] */
 	uint64_t *final_calls;	       /* likewise */
 	struct tsn_piece *pieces;      /* [TSN_PIECES_MAX] */
+	uint32_t target_max;
+	bool follow;
 	bool final_calls_work; /* the kernel lets the exit hook read a process's last calls */
-	int cells_fd, threads_fd, exited_fd, replaced_fd;
+	int cells_fd, threads_fd, exited_fd, replaced_fd, free_targets_fd;
 	struct timer *timer;
 };
 
-/* Loads and attaches. On failure: a negative errno and one sentence in error. */
-int engine__new(struct engine **engine, char error[ENGINE_ERROR_SIZE]);
+/*
+ * Loads and attaches. follow: children of targets become targets of their own, in the places that
+ * engine__release() has given. On failure: a negative errno and one sentence in error.
+ */
+int engine__new(bool follow, struct engine **engine, char error[ENGINE_ERROR_SIZE]);
 void engine__free(struct engine *engine); /* NULL is fine */
 
 /*
@@ -50,6 +55,10 @@ int engine__ids(const struct engine *engine, struct ids *ids);
 /* From now on the threads of process pid are charged to targets[index]. 0 or a negative errno
  * (-ESRCH: gone). */
 int engine__watch(struct engine *engine, pid_t pid, uint32_t index);
+
+/* Gives targets[index] to a process that will be forked, or to an image. Its process, if it had
+ * one, must have ended or be charged to another place; what was counted for it is zeroed. */
+void engine__release(struct engine *engine, uint32_t index);
 
 /*
  * Makes the hooks live; what they see counts from start_ns on, which may lie ahead, and the timers

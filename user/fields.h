@@ -19,6 +19,7 @@ enum field_kind {
 	FIELD_INT,	       /* int, at least 0 */
 	FIELD_UNSIGNED,	       /* unsigned */
 	FIELD_BOOL,	       /* bool */
+	FIELD_LATER_BOOL,      /* bool; absent in reports of earlier versions: false */
 	FIELD_SHARE,	       /* double, 0..1; absent: NaN */
 	FIELD_REAL,	       /* double, at least 0; absent: NaN */
 	FIELD_ROUNDED,	       /* double, written as an integer; absent: NaN */

@@ -8,6 +8,7 @@
 
 #include "bounds.h"
 #include "rows.h"
+#include "saturate.h"
 
 #define TINY_NS		   50. /* upper limit per call below which the hook shows */
 #define LONG_HITS_MIN	   20
@@ -162,7 +163,7 @@ static int split_running(struct rows *rows)
 	return 0;
 }
 
-/* One label of one process: off the CPU as measured, on it scaled like running time. */
+/* One label: off the CPU as measured, on it scaled like running time. */
 static uint64_t label_elapsed(const struct rows *rows, const struct model_label *label,
 			      uint64_t duration_ns)
 {
@@ -174,6 +175,8 @@ static uint64_t label_elapsed(const struct rows *rows, const struct model_label 
 
 		elapsed = add(elapsed, on > UINT64_MAX ? UINT64_MAX : (uint64_t)on);
 	}
+	if (label->processes > 1)
+		duration_ns = saturate__u64((u128)duration_ns * label->processes);
 	return duration_ns > 0 ? min_u64(elapsed, duration_ns) : elapsed;
 }
 

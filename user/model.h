@@ -14,8 +14,8 @@
 #include "profile.h"
 #include "windows.h"
 
-/* What was seen of one label id of one process. Rows with the same name and kind become one row of
- * the profile. */
+/* What was seen of one label id of one process, or of several with the same labels. Rows with the
+ * same name and kind become one row of the profile. */
 struct model_label {
 	const char *name; /* NULL: time in no label, whatever idle says; borrowed */
 	bool idle;
@@ -30,6 +30,7 @@ struct model_label {
 	uint64_t glances_shared; /* ... that found another thread inside */
 	unsigned callers;	 /* threads that called it, where known; 0: not known */
 	size_t window_row;	 /* its row in windows; labels that become one row may share it */
+	uint64_t processes;	 /* 0 is one */
 };
 
 struct model_input {

@@ -36,6 +36,9 @@ const struct profile_loss_field profile_loss_fields[] = {
 	{LOSS(labels_lost, "labels that found no free id"), true},
 	{LOSS(context_unreadable, "observations whose coarse context could not be read"), true},
 	{LOSS(contexts_lost, "executions of coarse labels that were not timed"), true},
+	{LOSS(processes_untracked, "processes not followed, the table was full"), true},
+	{LOSS(processes_unread, "processes over before their labels could be looked for"), true},
+	{LOSS(processes_folded, "processes counted in the totals only"), false},
 };
 const size_t profile_loss_field_count =
 	sizeof(profile_loss_fields) / sizeof(profile_loss_fields[0]);

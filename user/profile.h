@@ -52,6 +52,7 @@ struct profile_session {
 	uint64_t windows;
 	char *ended_by; /* "duration", "target", "signal" or "violation" */
 	bool strict;
+	bool follow_children; /* what targets forked was recorded, too */
 };
 
 /* Every way of losing an observation, each a count of them; all zero when nothing was lost. */
@@ -70,6 +71,11 @@ struct profile_losses {
 	uint64_t labels_lost;	   /* registrations that found no free label id */
 	uint64_t context_unreadable; /* ticks and switches whose coarse context was not in memory */
 	uint64_t contexts_lost;	     /* executions that found no free context or were too deep */
+	/* Where children are followed. */
+	uint64_t processes_untracked; /* forks and execs that found no free place */
+	uint64_t processes_unread; /* over before it could be seen whether they had labels; left out
+				    */
+	uint64_t processes_folded; /* processes in the totals but not in target[] */
 };
 
 /* What observing cost the target inside the kernel's BPF programs; the timer interrupt itself is

@@ -22,22 +22,27 @@ static int by_address(const void *a, const void *b)
 
 struct remains *remains__new(const struct engine *engine, uint32_t index, const struct table *table)
 {
-	uint64_t taken = engine->control->pieces, i;
+	uint64_t taken = engine->control->pieces, done = engine->control->pieces_done, i;
+	uint32_t serial = (uint32_t)engine->targets[index].serial;
 	struct remains *remains = calloc(1, sizeof(*remains));
 
 	if (!remains)
 		return NULL;
-	if (taken > TSN_PIECES_MAX)
-		taken = TSN_PIECES_MAX;
+	/* Beyond these there was no room. */
+	if (taken - done > TSN_PIECES_MAX)
+		taken = done + TSN_PIECES_MAX;
 	remains->table = table;
-	remains->pieces = malloc((taken + 1) * sizeof(*remains->pieces));
+	remains->pieces = malloc((taken - done + 1) * sizeof(*remains->pieces));
 	if (!remains->pieces) {
 		remains__free(remains);
 		return NULL;
 	}
-	for (i = 0; i < taken; i++)
-		if (engine->pieces[i].target == index)
-			remains->pieces[remains->count++] = &engine->pieces[i];
+	for (i = done; i < taken; i++) {
+		const struct tsn_piece *piece = &engine->pieces[i % TSN_PIECES_MAX];
+
+		if (piece->target == index && piece->serial == serial)
+			remains->pieces[remains->count++] = piece;
+	}
 	qsort(remains->pieces, remains->count, sizeof(*remains->pieces), by_address);
 	return remains;
 }

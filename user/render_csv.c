@@ -87,6 +87,7 @@ static int write_field(const struct field *field, const void *at, FILE *out)
 		fprintf(out, "%u", *(const unsigned *)at);
 		break;
 	case FIELD_BOOL:
+	case FIELD_LATER_BOOL:
 		fputs(*(const bool *)at ? "true" : "false", out);
 		break;
 	case FIELD_SHARE:

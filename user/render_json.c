@@ -94,6 +94,7 @@ static json_t *field_json(const struct field *field, const void *at)
 	case FIELD_UNSIGNED:
 		return json_integer(*(const unsigned *)at);
 	case FIELD_BOOL:
+	case FIELD_LATER_BOOL:
 		return json_boolean(*(const bool *)at);
 	case FIELD_SHARE:
 	case FIELD_REAL:

@@ -95,9 +95,10 @@ static void write_recorded(struct page *page, const struct profile *profile)
 		return;
 	snprintf(hertz, sizeof(hertz), isnan(session->frequency_hz) ? "an unknown rate" : "%.4g Hz",
 		 session->frequency_hz);
-	page__write(page, PAGE_BOLD, "recorded", "%s for %s at %s: %s hits; %s%s", targets,
+	page__write(page, PAGE_BOLD, "recorded", "%s for %s at %s: %s hits; %s%s%s", targets,
 		    units__time(time, (double)session->duration_ns), hertz,
 		    units__grouped(hits, profile->totals.hits), ending(session->ended_by),
+		    session->follow_children ? "; children followed" : "",
 		    session->strict ? "" : "; not strict");
 	free(targets);
 }

@@ -158,7 +158,8 @@ static int read_histogram(const struct place *place, const struct field *field, 
 static bool may_be_absent(enum field_kind kind)
 {
 	return kind == FIELD_SHARE || kind == FIELD_REAL || kind == FIELD_ROUNDED ||
-	       kind == FIELD_OPTIONAL_STRING || kind == FIELD_LATER || kind == FIELD_MEASURED;
+	       kind == FIELD_OPTIONAL_STRING || kind == FIELD_LATER || kind == FIELD_MEASURED ||
+	       kind == FIELD_LATER_BOOL;
 }
 
 static int read_field(const struct place *place, const struct field *field, const json_t *value,
@@ -185,6 +186,12 @@ static int read_field(const struct place *place, const struct field *field, cons
 		if (!error)
 			*(unsigned *)at = (unsigned)integer;
 		return error;
+	case FIELD_LATER_BOOL:
+		if (!value) {
+			*(bool *)at = false;
+			return 0;
+		}
+		/* fall through */
 	case FIELD_BOOL:
 		if (!json_is_boolean(value))
 			return complain(place, field->name, "is neither true nor false");

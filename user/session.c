@@ -14,8 +14,9 @@
 
 #include "census.h"
 #include "proc.h"
-#include "remains.h"
+#include "session_children.h"
 #include "session_coarse.h"
+#include "session_member.h"
 #include "ticksnick.skel.h"
 #include "timer.h"
 
@@ -40,8 +41,10 @@ static int take_exited(void *context, void *data, size_t size)
 
 	if (size < sizeof(struct tsn_thread))
 		return 0;
-	if (session->exited_rows >= EXITED_ROWS_MAX ||
-	    snapshot__add_thread(&session->snapshot, data))
+	if (session->options.follow)
+		session_children__take_exited(session, data);
+	else if (session->exited_rows >= EXITED_ROWS_MAX ||
+		 snapshot__add_thread(&session->snapshot, data))
 		session->exited_folded++;
 	else
 		session->exited_rows++;
@@ -61,7 +64,7 @@ int session__new(const struct session_options *options, struct session **created
 		 char error[ENGINE_ERROR_SIZE])
 {
 	struct session *session = calloc(1, sizeof(*session));
-	size_t rows = (size_t)TSN_TARGETS_MAX * TSN_LABELS_MAX, i;
+	size_t rows = (size_t)SESSION_LEDGERS_MAX * TSN_LABELS_MAX, i;
 	int err = -ENOMEM;
 
 	snprintf(error, ENGINE_ERROR_SIZE, "out of memory");
@@ -79,7 +82,7 @@ int session__new(const struct session_options *options, struct session **created
 	for (i = 0; i < rows; i++)
 		session->window_rows[i] = -1;
 	session->window_row_count = 1;
-	err = engine__new(&session->engine, error);
+	err = engine__new(options->follow, &session->engine, error);
 	if (err)
 		goto free_session;
 	session->exited = ring_buffer__new(session->engine->exited_fd, take_exited, session, NULL);
@@ -105,13 +108,14 @@ void session__free(struct session *session)
 
 	if (!session)
 		return;
-	for (i = 0; i < session->member_count; i++) {
-		if (session->members[i]->current)
-			target__free(session->members[i]->target);
-		durations__free(session->members[i]->durations);
-		free(session->members[i]);
-	}
+	for (i = 0; i < session->member_count; i++)
+		session_member__free(session->members[i], session->members[i]->current);
 	free(session->members);
+	for (i = 0; i < session->ledger_count; i++)
+		ledger__free(session->ledgers[i]);
+	roll__free(&session->roll);
+	cell_sums__free(&session->gone.cells);
+	free(session->rows_waiting);
 	ring_buffer__free(session->exited);
 	ring_buffer__free(session->replaced);
 	engine__free(session->engine);
@@ -126,28 +130,13 @@ void session__free(struct session *session)
 
 static int member_add(struct session *session, struct target *target)
 {
-	struct session_member *member, **grown;
+	uint32_t index = (uint32_t)session->member_count;
 	int err;
 
-	if (session->member_count >= TSN_TARGETS_MAX)
+	if (index >= TSN_TARGETS_MAX)
 		return -E2BIG;
-	grown = realloc(session->members, (session->member_count + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	session->members = grown;
-	member = calloc(1, sizeof(*member));
-	if (!member)
-		return -ENOMEM;
-	member->target = target;
-	member->index = (uint32_t)session->member_count;
-	err = engine__watch(session->engine, target->pid, member->index);
-	if (err) {
-		free(member);
-		return err;
-	}
-	member->current = true;
-	grown[session->member_count++] = member;
-	return 0;
+	err = engine__watch(session->engine, target->pid, index);
+	return err ? err : session_member__add(session, target, index, NULL);
 }
 
 int session__add(struct session *session, struct target *target)
@@ -157,75 +146,6 @@ int session__add(struct session *session, struct target *target)
 	if (err)
 		target__free(target);
 	return err;
-}
-
-/* Tells the programs where the slots are. */
-static void member_publish(struct session *session, struct session_member *member)
-{
-	struct tsn_target *shared = &session->engine->targets[member->index];
-	const struct tsn_process *process = &member->target->table.process;
-
-	shared->tls_offset = process->tls_offset;
-	shared->slots = process->slots;
-	shared->slots_end = process->slots + (uint64_t)process->slots_max * TSN_SLOT_STRIDE;
-	shared->retired = process->retired;
-	shared->process = member->target->table.address;
-	shared->clock = process->clock;
-	shared->contexts = process->contexts;
-	shared->contexts_end =
-		process->contexts + process->contexts_max * sizeof(struct tsn_context);
-	shared->labels_count = member->target->table.label_count;
-	__atomic_store_n(&shared->ready, 1, __ATOMIC_SEQ_CST);
-	member->published = true;
-}
-
-static void member_locate(struct session *session, struct session_member *member)
-{
-	if (!target__locate(member->target)) {
-		/* An image keeps its clock: what it unshares is for its children. */
-		session->engine->targets[member->index].clock_offset =
-			proc__clock_offset(member->target->pid);
-		member_publish(session, member);
-		member->table = member->target->table;
-	}
-}
-
-/* The calls before the session began; a table that comes into being later has none. */
-static void member_base(struct session *session, struct session_member *member)
-{
-	int err;
-
-	if (!member->published)
-		return;
-	err = table__read_calls(&member->target->table, &member->target->remote, &member->base);
-	member->base_known = !err || err == -EAGAIN;
-	if (!member->base_known)
-		return;
-	member->table = member->target->table;
-	member->first = member->table.process;
-	member->last = member->base;
-	member->calls_known = true;
-	session_coarse__base(session, member);
-}
-
-/* Reads names, violations and, if asked, calls. */
-static void member_refresh(struct session *session, struct session_member *member, bool calls)
-{
-	struct target *target = member->target;
-	int err;
-
-	if (!member->published)
-		return;
-	if (calls) {
-		err = table__read_calls(&target->table, &target->remote, &member->last);
-		member->calls_known |= !err || err == -EAGAIN;
-	} else {
-		err = table__refresh(&target->table, &target->remote);
-	}
-	if (err && err != -EAGAIN)
-		return;
-	member->table = target->table;
-	member_publish(session, member);
 }
 
 /* A new image under the same process: what was labelled so far stays with the old one. */
@@ -263,7 +183,7 @@ uint64_t session__violations(const struct session_member *member, unsigned kind,
 	uint64_t before = lasting ? 0 : member->first.violations[kind].count;
 
 	*label = NULL;
-	if (now->count <= before)
+	if (!member->owned || now->count <= before)
 		return 0;
 	if (now->label && now->label < member->table.label_count)
 		*label = member->table.labels[now->label].name;
@@ -302,7 +222,10 @@ int session__start(struct session *session)
 	int err;
 
 	for (i = 0; i < session->member_count; i++)
-		member_locate(session, session->members[i]);
+		session_member__locate(session, session->members[i]);
+	err = session->options.follow ? session_children__start(session) : 0;
+	if (err)
+		return err;
 	session->start_ns =
 		engine__now() + LEAD_NS + threads_to_expect(session) * LEAD_PER_THREAD_NS;
 	err = engine__start(session->engine, session->start_ns, session->options.frequency_hz);
@@ -322,7 +245,7 @@ int session__start(struct session *session)
 	session->first = session_coarse__clock();
 	session->stale_due_ns = session->start_ns + STALE_PERIOD_NS;
 	for (i = 0; i < session->member_count; i++)
-		member_base(session, session->members[i]);
+		session_member__base(session, session->members[i]);
 	return 0;
 }
 
@@ -335,34 +258,61 @@ static int exited_drain(struct session *session)
 	return taken < 0 ? taken : 0;
 }
 
-static int window_row(struct session *session, const struct tsn_cell_key *key)
+/* The row of a cell of that ledger; -1: none. */
+static int window_row(struct session *session, int ledger, const struct tsn_cell_key *key)
 {
 	int32_t *row;
 
 	/* What is on an outer account is on another one already. */
-	if (key->target >= TSN_TARGETS_MAX || key->fine >= TSN_LABELS_MAX ||
-	    key->role == TSN_CELL_OUTER)
+	if (ledger < 0 || key->fine >= TSN_LABELS_MAX || key->role == TSN_CELL_OUTER)
 		return -1;
 	if (!key->fine)
 		return 0;
-	row = &session->window_rows[key->target * TSN_LABELS_MAX + key->fine];
+	row = &session->window_rows[ledger * TSN_LABELS_MAX + key->fine];
 	if (*row < 0)
 		*row = (int32_t)session->window_row_count++;
 	return *row;
+}
+
+static int cell_row(struct session *session, const struct tsn_cell_key *key)
+{
+	const struct session_member *member =
+		key->target < TSN_FOLLOWED_MAX ? session->places[key->target] : NULL;
+
+	return member ? window_row(session, member->ledger, key) : -1;
+}
+
+static double cell_weight(const struct tsn_cell *cell)
+{
+	return (double)(cell->weight_user_ns + cell->weight_kernel_ns);
+}
+
+/* Those that have labels; others follow when they have. */
+static void ledgers_assign(struct session *session)
+{
+	size_t i;
+
+	for (i = 0; i < session->member_count; i++)
+		if (session->members[i]->published || !session->options.follow)
+			session_member__assign(session, session->members[i]);
 }
 
 /* Adds what the cells gained since the slice before. */
 static int slice_add(struct session *session)
 {
 	struct snapshot now = {0};
+	const struct snapshot_cell *gone;
 	size_t i;
 	double *sum = NULL, *gain = NULL, *grown;
-	int err = snapshot__read_cells(&now, session->engine);
+	int err = snapshot__read_cells(&now, session->engine), row;
 
 	if (err)
 		goto out;
+	ledgers_assign(session);
 	for (i = 0; i < now.cell_count; i++)
-		window_row(session, &now.cells[i].key);
+		cell_row(session, &now.cells[i].key);
+	for (i = 0; (gone = cell_sums__next(&session->gone.cells, &i));)
+		window_row(session, (int)gone->key.target, &gone->key);
 	grown = realloc(session->weights_seen, session->window_row_count * sizeof(*grown));
 	sum = calloc(session->window_row_count, sizeof(*sum));
 	gain = calloc(session->window_row_count, sizeof(*gain));
@@ -375,14 +325,18 @@ static int slice_add(struct session *session)
 	     session->weights_seen_count++)
 		grown[session->weights_seen_count] = 0;
 	for (i = 0; i < now.cell_count; i++) {
-		int row = window_row(session, &now.cells[i].key);
-
+		row = cell_row(session, &now.cells[i].key);
 		if (row >= 0)
-			sum[row] += (double)(now.cells[i].cell.weight_user_ns +
-					     now.cells[i].cell.weight_kernel_ns);
+			sum[row] += cell_weight(&now.cells[i].cell);
+	}
+	for (i = 0; (gone = cell_sums__next(&session->gone.cells, &i));) {
+		row = window_row(session, (int)gone->key.target, &gone->key);
+		if (row >= 0)
+			sum[row] += cell_weight(&gone->cell);
 	}
 	for (i = 0; i < session->window_row_count; i++) {
-		gain[i] = sum[i] - grown[i];
+		/* Less where an image that was taken for its parent's copy proved to be none. */
+		gain[i] = sum[i] > grown[i] ? sum[i] - grown[i] : 0;
 		grown[i] = sum[i];
 	}
 	err = windows__add(session->windows, gain, session->window_row_count);
@@ -434,16 +388,16 @@ static uint64_t due_after(uint64_t began_ns, uint64_t period_ns)
 
 static bool violated(struct session *session, uint64_t now)
 {
-	const char *label;
 	bool coarse = false, stale;
 	uint64_t began;
 	size_t i;
 
+	if (session->gone.violated)
+		return true;
 	for (i = 0; i < session->member_count; i++) {
 		const struct session_member *member = session->members[i];
 
-		if (session__violations(member, TSN_VIOLATION_LEAK, &label) ||
-		    session__violations(member, TSN_VIOLATION_MISMATCH, &label))
+		if (session_member__violates(member))
 			return true;
 		coarse |= member->table.process.contexts != 0;
 	}
@@ -464,7 +418,7 @@ static void pools_look(struct session *session, uint64_t now)
 	if (now < session->pools_due_ns)
 		return;
 	for (i = 0; i < session->member_count; i++)
-		if (session->members[i]->current)
+		if (session->members[i]->current && session->members[i]->owned)
 			session_coarse__look(session, session->members[i]);
 	session->pools_due_ns = due_after(began, 0);
 }
@@ -479,7 +433,7 @@ static void durations_look(struct session *session, uint64_t now)
 	if (now < session->durations_due_ns)
 		return;
 	for (i = 0; i < session->member_count; i++)
-		if (session->members[i]->current)
+		if (session->members[i]->current && session->members[i]->owned)
 			session_coarse__refresh(session, session->members[i]);
 	took = taken_ns() - took;
 	session->durations_due_ns = now + earlier(took * DURATIONS_SHARE, SECOND);
@@ -520,7 +474,7 @@ static int look(struct session *session, uint64_t now)
 
 	for (i = 0; i < session->member_count; i++)
 		if (session->members[i]->current && !target__gone(session->members[i]->target))
-			member_refresh(session, session->members[i], calls);
+			session_member__refresh(session, session->members[i], calls);
 	if (calls)
 		session->calls_due_ns = due_after(began, CALLS_PERIOD_NS);
 	durations_look(session, engine__now());
@@ -535,6 +489,10 @@ static int members_look(struct session *session, bool *waiting, bool *all_gone)
 	size_t i, count = session->member_count;
 	int err = 0;
 
+	if (session->options.follow) {
+		*waiting = false;
+		return session_children__look(session, all_gone);
+	}
 	*waiting = false;
 	*all_gone = true;
 	for (i = 0; i < count && !err; i++) {
@@ -552,7 +510,7 @@ static int members_look(struct session *session, bool *waiting, bool *all_gone)
 			continue;
 		*all_gone = false;
 		if (!member->published && !member->images_lost)
-			member_locate(session, member);
+			session_member__locate(session, member);
 		*waiting |= !member->published && !member->images_lost;
 	}
 	return err;
@@ -560,31 +518,37 @@ static int members_look(struct session *session, bool *waiting, bool *all_gone)
 
 /* ---- the loop ---- */
 
-/* Waits until moment, a signal, an exec, or the end of a target. True: a signal came. */
+/* Waits until moment, a signal, an exec, or the end of a target; where children are followed, for
+ * the last two no sooner than their next look may be. True: a signal came. */
 static bool wait_until(const struct session *session, uint64_t moment_ns)
 {
-	struct pollfd watched[TSN_TARGETS_MAX + 2];
+	struct pollfd watched[TSN_FOLLOWED_MAX + 2];
 	uint64_t now = engine__now();
 	struct timespec left = {0};
+	bool quiet = session->options.follow && now < session->children_due_ns;
 	nfds_t n = 0;
 	size_t i;
 
+	if (quiet)
+		moment_ns = earlier(moment_ns, session->children_due_ns);
 	if (moment_ns > now) {
 		left.tv_sec = (time_t)((moment_ns - now) / SECOND);
 		left.tv_nsec = (long)((moment_ns - now) % SECOND);
 	}
 	watched[n++] = (struct pollfd){.fd = session->options.signals_fd, .events = POLLIN};
-	watched[n++] =
-		(struct pollfd){.fd = ring_buffer__epoll_fd(session->replaced), .events = POLLIN};
-	for (i = 0; i < session->member_count; i++) {
+	if (!quiet)
+		watched[n++] = (struct pollfd){.fd = ring_buffer__epoll_fd(session->replaced),
+					       .events = POLLIN};
+	for (i = 0; i < session->member_count && !quiet; i++) {
 		const struct session_member *member = session->members[i];
 
-		if (member->current && !target__gone(member->target))
+		/* The end of one that is followed is taken in the next look. */
+		if (member->current && (session->options.follow || !target__gone(member->target)))
 			watched[n++] =
 				(struct pollfd){.fd = member->target->pidfd, .events = POLLIN};
 	}
 	ppoll(watched, n, &left, NULL);
-	if (watched[1].revents & POLLIN)
+	if (!quiet && watched[1].revents & POLLIN)
 		ring_buffer__consume(session->replaced);
 	return watched[0].revents & POLLIN;
 }
@@ -630,6 +594,8 @@ int session__run(struct session *session)
 			next = earlier(
 				next,
 				now + (now < session->hurry_until_ns ? LOCATE_NS : LOCATE_SLOW_NS));
+		if (session->options.follow)
+			next = earlier(next, session_children__due(session));
 		if (wait_until(session, next)) {
 			session->ended_by = SESSION_ENDED_BY_SIGNAL;
 			return 0;
@@ -639,59 +605,52 @@ int session__run(struct session *session)
 
 /* ---- stop ---- */
 
-/* What a process that has ended registered and said of itself after it was last looked at. */
-static void member_last_words(const struct session *session, struct session_member *member)
+/* Cells are of ledgers from now on, and those of members that have ended are among them. */
+static int ledgers_settle(struct session *session)
 {
-	struct table *last = malloc(sizeof(*last));
-	struct remains *remains = NULL;
-	struct remote remote;
+	struct snapshot *snapshot = &session->snapshot;
+	const struct snapshot_cell *gone;
+	size_t i, left = 0;
+	int err = 0;
 
-	if (last) {
-		*last = member->table;
-		remains = remains__new(session->engine, member->index, last);
+	for (i = 0; i < snapshot->cell_count; i++) {
+		struct snapshot_cell *cell = &snapshot->cells[i];
+		const struct session_member *member = cell->key.target < TSN_FOLLOWED_MAX
+							      ? session->places[cell->key.target]
+							      : NULL;
+
+		if (!member || member->left_out || member->ledger < 0)
+			continue;
+		cell->key.target = (uint32_t)member->ledger;
+		snapshot->cells[left++] = *cell;
 	}
-	if (remains && remains__descriptor(remains, &last->process)) {
-		remote = remains__remote(remains);
-		table__refresh(&member->table, &remote);
-	}
-	remains__free(remains);
-	free(last);
+	snapshot->cell_count = left;
+	for (i = 0; (gone = cell_sums__next(&session->gone.cells, &i)) && !err;)
+		err = snapshot__add_cell(snapshot, &gone->key, &gone->cell);
+	for (i = 0; i < session->member_count && !err; i++)
+		if (!session->members[i]->left_out && session->members[i]->ledger >= 0)
+			err = session_member__enter(session, session->members[i], session->stop_ns);
+	return err;
 }
 
-/* The last calls: from the process where it still is, else as its end handed them in, else as last
- * read. */
-static void member_finish(struct session *session, struct session_member *member)
+/* The last reading of each member. 0 or a negative errno. */
+static int members_finish(struct session *session)
 {
-	const struct tsn_target *shared = &session->engine->targets[member->index];
-	const uint64_t *final = &session->engine->final_calls[member->index * TSN_LABELS_MAX];
-	unsigned i;
+	size_t i;
 
-	if (!member->current || !member->published)
-		return;
-	if (!target__gone(member->target)) {
-		member_refresh(session, member, true);
-		session_coarse__finish(session, member, false);
-		return;
-	}
-	member_last_words(session, member);
-	session_coarse__finish(session, member, true);
-	if (!shared->calls_final || !session->engine->final_calls_work) {
-		member->calls_unread = true;
-		return;
-	}
-	member->calls_unread = shared->calls_final != 1;
-	member->calls_known = true;
-	for (i = 0; i < TSN_LABELS_MAX; i++)
-		/* What is in no final sum may have been read before. */
-		if (!member->calls_unread || final[i] > member->last.calls[i])
-			member->last.calls[i] = final[i];
+	if (session->options.follow)
+		return session_children__stop(session);
+	for (i = 0; i < session->member_count; i++)
+		if (session->members[i]->current)
+			session_member__finish(session, session->members[i],
+					       target__gone(session->members[i]->target));
+	return 0;
 }
 
 int session__stop(struct session *session)
 {
 	struct session_clock last = session_coarse__clock();
 	uint64_t stop = last.monotonic_ns;
-	size_t i;
 	int err;
 
 	/* At once: what happens until then is in the maps, though not in the duration. */
@@ -703,9 +662,9 @@ int session__stop(struct session *session)
 		fputs("\r\033[K", session->options.progress);
 		fflush(session->options.progress);
 	}
-	for (i = 0; i < session->member_count; i++)
-		member_finish(session, session->members[i]);
 	err = exited_drain(session);
+	if (!err)
+		err = members_finish(session);
 	if (!err)
 		err = slice_add(session);
 	if (!err)
@@ -715,5 +674,7 @@ int session__stop(struct session *session)
 	if (!err)
 		err = snapshot__close(&session->snapshot, session->exited_rows, session->start_ns,
 				      stop, &session->lost_wait_ns);
-	return err;
+	if (!err && session->options.follow)
+		session_children__settle(session);
+	return err ? err : ledgers_settle(session);
 }

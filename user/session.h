@@ -12,8 +12,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cell_sums.h"
 #include "durations.h"
 #include "engine.h"
+#include "ledger.h"
+#include "roll.h"
 #include "snapshot.h"
 #include "target.h"
 #include "windows.h"
@@ -23,10 +26,13 @@
 #define SESSION_SLICE_NS      100000000u
 #define SESSION_SLICE_PERIODS 20
 
+#define SESSION_LEDGERS_MAX TSN_TARGETS_MAX /* programs with labels of their own */
+
 struct session_options {
 	double frequency_hz;
 	uint64_t duration_ns; /* 0: until something else ends it */
 	bool strict;	      /* a leak, a mismatch or stale work ends it */
+	bool follow;	      /* what a target forks is recorded, too; see session_children.h */
 	FILE *progress;	      /* NULL: none */
 	int signals_fd;	      /* a signalfd whose signals end the session; -1: none */
 };
@@ -68,6 +74,24 @@ struct session_member {
 	uint64_t spans_to_ns, spans_took_ns; /* what both readings took */
 	bool durations_failed;		     /* those before the session could not be read */
 	bool executions_unread;		     /* it ended before its last executions could be read */
+	int ledger;			     /* of session.ledgers, -1: none yet */
+	bool owned; /* its table is its own; false: a copy of its parent's, as far as is known */
+	bool looked_at; /* its modules were looked through, and none has labels */
+	/* Where children are followed. */
+	struct roll_process *process;
+	uint64_t serial; /* as in struct tsn_target */
+	bool ended;	 /* as a process, or as an image */
+	bool labelled;	 /* cells of it are in a label */
+	bool left_out;	 /* of the report */
+	uint64_t rows;	 /* exited threads of it that have a row */
+	uint64_t locate_due_ns, locate_wait_ns, refresh_due_ns, refresh_wait_ns;
+};
+
+/* Sums of processes that have ended, where children are followed. */
+struct session_gone {
+	struct cell_sums cells; /* key.target is an index of session.ledgers */
+	uint64_t running_ns, stolen_ns, weight_square_sum;
+	bool violated;
 };
 
 struct session {
@@ -75,18 +99,27 @@ struct session {
 	struct engine *engine;
 	struct session_member **members;
 	size_t member_count;
+	struct session_member *places[TSN_FOLLOWED_MAX]; /* by index; NULL: free */
+	struct ledger *ledgers[SESSION_LEDGERS_MAX];
+	size_t ledger_count;
+	struct roll roll;
+	struct session_gone gone;
+	struct tsn_thread *rows_waiting; /* exited threads of images whose fate is open */
+	size_t rows_waiting_count;
+	uint64_t children_due_ns;
 	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC */
 	uint64_t start_unix_ns;
 	struct session_clock first, last; /* at start_ns, or just after, and at stop_ns */
 	enum session_end ended_by;
-	struct snapshot snapshot; /* complete after session__stop */
+	struct snapshot snapshot; /* complete after session__stop; key.target of a cell is then an
+				     index of ledgers */
 	struct ring_buffer *exited, *replaced;
 	size_t exited_rows;	/* threads of snapshot that exited meanwhile */
 	uint64_t exited_folded; /* exited threads without a row */
 	uint64_t lost_wait_ns;
 	uint64_t ticks_expected;
 	struct windows *windows;
-	int32_t *window_rows;	 /* by index * TSN_LABELS_MAX + fine: row of windows, -1: none */
+	int32_t *window_rows;	 /* by ledger * TSN_LABELS_MAX + fine: row of windows, -1: none */
 	size_t window_row_count; /* row 0, no label, included */
 	double *weights_seen;	 /* cumulated weight of each row at the latest slice */
 	size_t weights_seen_count;

@@ -169,35 +169,40 @@ double session_coarse__stretch(const struct session *session, const struct sessi
 	return (double)(session->stop_ns - session->start_ns) / (double)(to - from);
 }
 
-double session_coarse__unit_ns(const struct session *session, const struct session_member *member)
+double session_coarse__unit_ns(const struct session *session, uint32_t clock)
 {
 	const struct session_clock *first = &session->first, *last = &session->last;
 
-	if (member->clock != TSN_CLOCK_TSC || last->tsc <= first->tsc ||
+	if (clock != TSN_CLOCK_TSC || last->tsc <= first->tsc ||
 	    last->monotonic_ns <= first->monotonic_ns)
 		return 1;
 	return (double)(last->monotonic_ns - first->monotonic_ns) /
 	       (double)(last->tsc - first->tsc);
 }
 
+static void stale_add(const struct snapshot_cell *cell, uint64_t *hits, uint64_t *stale)
+{
+	uint64_t both = cell->cell.hits_user + cell->cell.hits_kernel;
+
+	if (!cell->key.coarse || cell->key.role == TSN_CELL_OUTER)
+		return;
+	*hits += both;
+	if (cell->key.role == TSN_CELL_STALE)
+		*stale += both;
+}
+
 bool session_coarse__violated(const struct session *session)
 {
 	struct snapshot now = {0};
+	const struct snapshot_cell *gone;
 	uint64_t hits = 0, stale = 0;
 	size_t i;
 
-	if (!snapshot__read_cells(&now, session->engine)) {
-		for (i = 0; i < now.cell_count; i++) {
-			const struct tsn_cell_key *key = &now.cells[i].key;
-			const struct tsn_cell *cell = &now.cells[i].cell;
-
-			if (!key->coarse || key->role == TSN_CELL_OUTER)
-				continue;
-			hits += cell->hits_user + cell->hits_kernel;
-			if (key->role == TSN_CELL_STALE)
-				stale += cell->hits_user + cell->hits_kernel;
-		}
-	}
+	if (!snapshot__read_cells(&now, session->engine))
+		for (i = 0; i < now.cell_count; i++)
+			stale_add(&now.cells[i], &hits, &stale);
+	for (i = 0; (gone = cell_sums__next(&session->gone.cells, &i));)
+		stale_add(gone, &hits, &stale);
 	snapshot__free(&now);
 	return spans__stale_violates(stale, hits);
 }

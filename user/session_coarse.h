@@ -27,8 +27,8 @@ void session_coarse__look(struct session *session, struct session_member *member
 /* The last reading, after session->last was set. gone: the process has ended. */
 void session_coarse__finish(struct session *session, struct session_member *member, bool gone);
 
-/* ns of a unit of the member's clock; after the session. */
-double session_coarse__unit_ns(const struct session *session, const struct session_member *member);
+/* ns of a unit of that clock (enum tsn_clock); after the session. */
+double session_coarse__unit_ns(const struct session *session, uint32_t clock);
 
 /* What spans between the two readings are to be multiplied by to be the session's; after the
  * session. */

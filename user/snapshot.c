@@ -32,8 +32,8 @@ static int room(void *array, size_t count, size_t *capacity, size_t size)
 	return 0;
 }
 
-static int cell_add(struct snapshot *snapshot, const struct tsn_cell_key *key,
-		    const struct tsn_cell *cell)
+int snapshot__add_cell(struct snapshot *snapshot, const struct tsn_cell_key *key,
+		       const struct tsn_cell *cell)
 {
 	int err = room(&snapshot->cells, snapshot->cell_count, &snapshot->cell_capacity,
 		       sizeof(*snapshot->cells));
@@ -84,7 +84,7 @@ static int map_walk(int fd, size_t key_size, size_t value_size,
 
 static int take_cell(struct snapshot *snapshot, const void *key, const void *value)
 {
-	return cell_add(snapshot, key, value);
+	return snapshot__add_cell(snapshot, key, value);
 }
 
 static int take_thread(struct snapshot *snapshot, const void *key, const void *value)
@@ -125,14 +125,14 @@ static int wait_charge(struct snapshot *snapshot, const struct tsn_thread *threa
 		.coarse = thread->coarse,
 		.role = thread->chain.role,
 	};
-	int err = cell_add(snapshot, &key, part);
+	int err = snapshot__add_cell(snapshot, &key, part);
 	uint32_t i;
 
 	key.role = TSN_CELL_OUTER;
 	for (i = 0; i < TSN_CHAIN_MAX && i < thread->chain.places && !err; i++) {
 		key.coarse = thread->chain.outer[i];
 		if (key.coarse)
-			err = cell_add(snapshot, &key, part);
+			err = snapshot__add_cell(snapshot, &key, part);
 	}
 	return err;
 }

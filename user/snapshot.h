@@ -32,6 +32,10 @@ int snapshot__read_cells(struct snapshot *snapshot, const struct engine *engine)
 /* Appends the threads that have a record. 0 or a negative errno. */
 int snapshot__read_threads(struct snapshot *snapshot, const struct engine *engine);
 
+/* Appends a cell. 0 or -ENOMEM. */
+int snapshot__add_cell(struct snapshot *snapshot, const struct tsn_cell_key *key,
+		       const struct tsn_cell *cell);
+
 /* Appends a thread that has exited. 0 or -ENOMEM. */
 int snapshot__add_thread(struct snapshot *snapshot, const struct tsn_thread *thread);
 

@@ -84,6 +84,15 @@ int table__open(struct table *table, const struct remote *remote, uint64_t addre
 	return table__refresh(table, remote);
 }
 
+void table__copy(struct table *to, const struct table *from)
+{
+	to->address = from->address;
+	to->process = from->process;
+	to->label_count = from->label_count;
+	to->distrusted = from->distrusted;
+	memcpy(to->labels, from->labels, from->label_count * sizeof(from->labels[0]));
+}
+
 /* Takes over one entry; false if it is nonsense. */
 static bool label_take(struct table_label *label, const struct tsn_label *entry, uint32_t id)
 {

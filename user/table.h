@@ -39,6 +39,9 @@ struct table {
  */
 int table__open(struct table *table, const struct remote *remote, uint64_t address, uint32_t pid);
 
+/* Copies what is in use of it: tables are large, and mostly empty. */
+void table__copy(struct table *to, const struct table *from);
+
 /* Reads the descriptor again and the labels that came since. 0 or a negative errno. */
 int table__refresh(struct table *table, const struct remote *remote);
 

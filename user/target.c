@@ -80,6 +80,33 @@ int target__open(pid_t pid, struct target **opened, char error[TARGET_ERROR_SIZE
 	return 0;
 }
 
+struct target *target__follow(pid_t pid, uint32_t own_pid, const char *comm,
+			      const struct target *from, bool located)
+{
+	struct target *target = calloc(1, sizeof(*target));
+
+	if (!target)
+		return NULL;
+	target->pid = pid;
+	target->own_pid = own_pid;
+	target->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	target->reader = (struct remote_process){.pid = pid, .through = pid};
+	target->remote = remote__process(&target->reader);
+	if (from) {
+		target->exe = from->exe ? strdup(from->exe) : NULL;
+		target->build_id = from->build_id ? strdup(from->build_id) : NULL;
+	} else if (target->pidfd >= 0) {
+		identity_read(target);
+	}
+	free(target->comm);
+	target->comm = strdup(comm);
+	if (from && located && from->located) {
+		table__copy(&target->table, &from->table);
+		target->located = true;
+	}
+	return target;
+}
+
 void target__free(struct target *target)
 {
 	if (!target)
@@ -117,6 +144,8 @@ int target__locate(struct target *target)
 		if (!err || err == -EAGAIN || best == -ENOENT)
 			best = err == -EINVAL ? -EPROTONOSUPPORT : err;
 	}
+	if (!bases.count)
+		best = -ENODATA;
 	image_bases__free(&bases);
 	target->located = !best;
 	return best;
@@ -132,5 +161,7 @@ bool target__gone(const struct target *target)
 {
 	struct pollfd watched = {.fd = target->pidfd, .events = POLLIN};
 
+	if (target->pidfd < 0)
+		return true;
 	return poll(&watched, 1, 0) > 0;
 }

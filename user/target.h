@@ -17,7 +17,7 @@ struct target {
 	pid_t pid;
 	pid_t thread_id;  /* what the user gave, where that was a thread of the process; else 0 */
 	uint32_t own_pid; /* what the process calls itself, in its own pid namespace */
-	int pidfd;
+	int pidfd;	  /* -1: it has ended */
 	char *comm;
 	char *exe;		      /* NULL: not readable */
 	char *build_id;		      /* NULL: none */
@@ -33,13 +33,20 @@ struct target {
  * *target.
  */
 int target__open(pid_t pid, struct target **target, char error[TARGET_ERROR_SIZE]);
+/*
+ * A process that was forked, or replaced its image, in the session, as the kernel side tells of it;
+ * it may have ended. from: the process that it is a copy of, whose program it has, and if located
+ * its labels; NULL: none that is known. NULL: out of memory.
+ */
+struct target *target__follow(pid_t pid, uint32_t own_pid, const char *comm,
+			      const struct target *from, bool located);
 void target__free(struct target *target); /* NULL is fine */
 
 /*
  * Looks for the slot table. 0: found, or found before. -EAGAIN: a module has the note, but nothing
- * is registered yet. -ENOENT: no module has it. -EPROTONOSUPPORT: it is of another ABI or
- * contradicts itself. -ESTALE: it belongs to the process this one was forked from. Else what
- * reading failed with.
+ * is registered yet. -ENOENT: no module has it. -ENODATA: there are no modules, as it is ending.
+ * -EPROTONOSUPPORT: it is of another ABI or contradicts itself. -ESTALE: it belongs to the process
+ * this one was forked from. Else what reading failed with.
  */
 int target__locate(struct target *target);
 

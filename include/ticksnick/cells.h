@@ -11,7 +11,8 @@
 
 #include "slot.h"
 
-#define TSN_TARGETS_MAX	     64	   /* processes of one session */
+#define TSN_TARGETS_MAX	     64	   /* processes of one session, and images of them */
+#define TSN_FOLLOWED_MAX     256   /* where children are followed: images at once */
 #define TSN_THREADS_MAX	     16384 /* threads with a record at once */
 #define TSN_CELLS_MAX	     16384
 #define TSN_CPUS_MAX	     512
@@ -196,6 +197,13 @@ struct tsn_final {
 };
 TSN_ASSERT_SIZE(struct tsn_final, 56);
 
+/* What a place of targets holds, where children are followed; struct tsn_target.state. */
+enum tsn_target_state {
+	TSN_TARGET_FREE = 0,
+	TSN_TARGET_LIVE = 1,	 /* an image that runs, or was the last one of its process */
+	TSN_TARGET_REPLACED = 2, /* one that was replaced: the next one has a place of its own */
+};
+
 /* Where to find the slots of one target. Written by the recorder, voided by the exec hook. */
 struct tsn_target {
 	TSN_U32 tgid;
@@ -225,15 +233,35 @@ struct tsn_target {
 	TSN_U64 contexts_end;
 	TSN_S64 clock_offset; /* its CLOCK_MONOTONIC - ours (time namespaces), ns */
 	struct tsn_final final;
+	/* 1: the end of the process has handed in its descriptor, and the names of its latest
+	 * labels; 2: there was no room for all. */
+	TSN_U32 described;
+	/*
+	 * Where children are followed, a place is for one image of one process. The fork and exec
+	 * hooks take a free one; the recorder, when it has read what it holds, zeroes it and gives
+	 * it back.
+	 */
+	TSN_U32 state;	     /* enum tsn_target_state; written last */
+	TSN_U64 serial;	     /* which use of any place this is; 0: children are not followed */
+	TSN_U64 from_serial; /* of the image that forked this process or was replaced; 0: none */
+	TSN_U32 from;	     /* its index */
+	TSN_U32 own_pid;     /* of the process, in its own pid namespace ... */
+	TSN_U32 seen_pid;    /* ... and in the recorder's */
+	TSN_U32 forked;	     /* 1: by fork, 0: by exec */
+	TSN_U32 inherited;   /* 1: the addresses are the parent's. They hold for the child, too, but
+				its slots, calls and violations are its own only when it has
+				registered anew: before, no slot there is its threads'. */
+	char comm[16];	     /* at the fork, the exec and the end */
+	TSN_U32 pad;
 };
-TSN_ASSERT_SIZE(struct tsn_target, 224);
+TSN_ASSERT_SIZE(struct tsn_target, 288);
 
 /* 64 bytes of the memory of a process that has ended; what is in no piece was zero, or not in
  * memory. */
 struct tsn_piece {
 	TSN_U64 address;
 	TSN_U32 target; /* index */
-	TSN_U32 reserved;
+	TSN_U32 serial; /* of it, the low half */
 	TSN_U64 words[8];
 };
 TSN_ASSERT_SIZE(struct tsn_piece, 80);
@@ -285,6 +313,7 @@ enum tsn_counter {
 	TSN_COUNT_EXIT_UNSENT,	      /* exited threads whose row found no room in the ring */
 	TSN_COUNT_CONTEXT_UNREADABLE, /* ticks, switches and threads of the census */
 	TSN_COUNT_TABLE_FULL_OUTER,   /* of the cells of outer coarse labels alone */
+	TSN_COUNT_PROCESS_UNTRACKED,  /* forks and execs of targets that found no free place */
 	TSN_COUNTERS = 32,
 };
 
@@ -299,9 +328,14 @@ struct tsn_control {
 	 */
 	TSN_U64 watched[TSN_WATCHED];
 	TSN_U64 counters[TSN_COUNTERS];
-	TSN_U64 pieces; /* taken, and asked for beyond TSN_PIECES_MAX */
-	TSN_U32 level;	/* of the recorder's pid namespace; 0: the machine's first */
+	TSN_U32 level; /* of the recorder's pid namespace; 0: the machine's first */
 	TSN_U32 pad;
+	/* Pieces are a ring: taken (and asked for where there was no room), and read by the
+	 * recorder. */
+	TSN_U64 pieces;
+	TSN_U64 pieces_done;
+	TSN_U64 serials; /* given away */
+	TSN_U64 news; /* forks and execs since the recorder last looked; the first one wakes it */
 };
 
 /* One thread that the recorder can see; see user/ids.h. */

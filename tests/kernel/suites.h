@@ -11,5 +11,6 @@ Suite *calls_suite(void);     /* exact counts, late labels */
 Suite *lifecycle_suite(void); /* what processes do meanwhile: end, exec, fork, stop */
 Suite *threads_suite(void);   /* many threads, short ones, ids used again */
 Suite *coarse_suite(void);    /* accounts of coarse labels, stale work, pools that lie */
+Suite *children_suite(void);  /* processes that targets fork and exec */
 
 #endif

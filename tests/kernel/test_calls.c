@@ -13,7 +13,7 @@ static bool hands_in_calls(void)
 	struct engine *engine;
 	bool hands_in;
 
-	ck_assert_msg(!engine__new(&engine, error), "%s", error);
+	ck_assert_msg(!engine__new(false, &engine, error), "%s", error);
 	hands_in = engine->final_calls_work;
 	engine__free(engine);
 	return hands_in;

@@ -23,5 +23,7 @@ Suite *histogram_suite(void);
 Suite *spans_suite(void);
 Suite *durations_suite(void);
 Suite *snapshot_suite(void);
+Suite *ledger_suite(void);
+Suite *roll_suite(void);
 
 #endif
