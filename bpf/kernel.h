@@ -90,6 +90,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct mm_struct *mm;
 	char comm[16];
+	unsigned int in_execve : 1;
 };
 
 /* Before 5.14 the field was "volatile long state". */
@@ -202,6 +203,14 @@ static __always_inline __u32 kernel__namespace_tid(struct task_struct *task)
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
 
 	return kernel__pid_number(pid, BPF_CORE_READ(pid, level));
+}
+
+/* Whether the task replaces its image at this instant. task may be any address. */
+static __always_inline bool kernel__in_execve(const void *task)
+{
+	const struct task_struct *t = task;
+
+	return bpf_core_field_exists(t->in_execve) && BPF_CORE_READ_BITFIELD_PROBED(t, in_execve);
 }
 
 /* Its tid in the namespace of that level, which its own one is or lies in. */

@@ -61,7 +61,8 @@ static __always_inline enum slot_result slot_read(struct tsn_target *target, con
 		__builtin_memset(head, 0, sizeof(*head));
 		return target->inherited ? SLOT_NONE : SLOT_UNREADABLE;
 	}
-	if (head->tid != ns_tid)
+	/* One that replaces the image has the leader's tid already, and still its own slot. */
+	if (head->tid != ns_tid && !kernel__in_execve(task))
 		goto foreign;
 	*slot = at;
 	if (target->inherited)
