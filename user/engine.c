@@ -20,12 +20,22 @@
 #include "ticksnick.skel.h"
 #include "timer.h"
 
-uint64_t engine__now(void)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t engine__now(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t engine__taken(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* libbpf's own words are kept back: what a user can do about a failure stands in our sentence. */

@@ -72,4 +72,7 @@ void engine__stop(struct engine *engine, uint64_t stop_ns);
 /* CLOCK_MONOTONIC, the clock of the programs, ns. */
 uint64_t engine__now(void);
 
+/* What this thread has taken of a CPU so far, ns: what others make it wait for is no cost. */
+uint64_t engine__taken(void);
+
 #endif

@@ -368,20 +368,11 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* What this thread has taken of a CPU so far, ns: what others make it wait for is no cost. */
-static uint64_t taken_ns(void)
-{
-	struct timespec taken;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &taken);
-	return (uint64_t)taken.tv_sec * SECOND + (uint64_t)taken.tv_nsec;
-}
-
-/* When to read next, so that reading stays a small part of the time. began_ns: taken_ns() before
- * this one. */
+/* When to read next, so that reading stays a small part of the time. began_ns: engine__taken()
+ * before this one. */
 static uint64_t due_after(uint64_t began_ns, uint64_t period_ns)
 {
-	uint64_t now = engine__now(), fair = (taken_ns() - began_ns) * COST_SHARE;
+	uint64_t now = engine__now(), fair = (engine__taken() - began_ns) * COST_SHARE;
 
 	return now + (fair > period_ns ? fair : period_ns);
 }
@@ -403,7 +394,7 @@ static bool violated(struct session *session, uint64_t now)
 	}
 	if (!coarse || now < session->stale_due_ns)
 		return false;
-	began = taken_ns();
+	began = engine__taken();
 	stale = session_coarse__violated(session);
 	session->stale_due_ns = due_after(began, STALE_PERIOD_NS);
 	return stale;
@@ -412,7 +403,7 @@ static bool violated(struct session *session, uint64_t now)
 /* How many executions of each label are open at once, and from which threads. */
 static void pools_look(struct session *session, uint64_t now)
 {
-	const uint64_t began = taken_ns();
+	const uint64_t began = engine__taken();
 	size_t i;
 
 	if (now < session->pools_due_ns)
@@ -427,7 +418,7 @@ static void pools_look(struct session *session, uint64_t now)
  * least every second, if that is not dear. */
 static void durations_look(struct session *session, uint64_t now)
 {
-	uint64_t took = taken_ns();
+	uint64_t took = engine__taken();
 	size_t i;
 
 	if (now < session->durations_due_ns)
@@ -435,7 +426,7 @@ static void durations_look(struct session *session, uint64_t now)
 	for (i = 0; i < session->member_count; i++)
 		if (session->members[i]->current && session->members[i]->owned)
 			session_coarse__refresh(session, session->members[i]);
-	took = taken_ns() - took;
+	took = engine__taken() - took;
 	session->durations_due_ns = now + earlier(took * DURATIONS_SHARE, SECOND);
 	if (took * COST_SHARE > SECOND)
 		session->durations_due_ns = now + took * COST_SHARE;
@@ -458,7 +449,7 @@ static int slice(struct session *session, uint64_t now)
 	if (windows__left(session->windows) > 1) {
 		err = windows__add(session->windows, NULL, 0);
 	} else if (now >= session->cells_due_ns) {
-		began = taken_ns();
+		began = engine__taken();
 		err = slice_add(session);
 		session->cells_due_ns = due_after(began, 0);
 	}
@@ -469,7 +460,7 @@ static int slice(struct session *session, uint64_t now)
 static int look(struct session *session, uint64_t now)
 {
 	bool calls = now >= session->calls_due_ns;
-	const uint64_t began = taken_ns();
+	const uint64_t began = engine__taken();
 	size_t i;
 
 	for (i = 0; i < session->member_count; i++)

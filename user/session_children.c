@@ -417,7 +417,8 @@ static void execs_look(struct session *session, struct session_member *member)
 
 int session_children__look(struct session *session, bool *all_gone)
 {
-	uint64_t now = engine__now(), done;
+	const uint64_t began = engine__taken();
+	uint64_t now = engine__now();
 	size_t ended = 0, adopted, i;
 	int err;
 
@@ -447,8 +448,7 @@ int session_children__look(struct session *session, bool *all_gone)
 	if (!err && ended)
 		err = reap(session);
 	*all_gone = !session->member_count;
-	done = engine__now();
-	session->children_due_ns = done + LOOK_SHARE * (done - now);
+	session->children_due_ns = engine__now() + LOOK_SHARE * (engine__taken() - began);
 	if (session->children_due_ns < now + LOOK_MIN_NS)
 		session->children_due_ns = now + LOOK_MIN_NS;
 	return err;
