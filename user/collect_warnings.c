@@ -7,6 +7,9 @@
 /* Part of the session that reading durations at its edges may take. */
 #define SPANS_LATE 0.02
 
+/* Part of its running time that a program's labels may be unknown. */
+#define LABELS_LATE 0.02
+
 static const struct {
 	unsigned kind;
 	const char *code, *text,
@@ -108,9 +111,41 @@ static int late_warn(const struct session *session, const struct ledger *ledger,
 		       : 0;
 }
 
-static int ledger_warn(const struct session *session, const struct ledger *ledger,
-		       struct profile *profile)
+/* Running time of all processes of a ledger, by their hits, ns. */
+static double ran_ns(const struct snapshot *snapshot, size_t ledger)
 {
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < snapshot->cell_count; i++) {
+		const struct snapshot_cell *cell = &snapshot->cells[i];
+
+		if (cell->key.target == ledger && cell->key.role != TSN_CELL_OUTER)
+			sum += (double)(cell->cell.weight_user_ns + cell->cell.weight_kernel_ns);
+	}
+	return sum;
+}
+
+/* Where labels were found so late that shares show it. */
+static int labels_late_warn(const struct session *session, size_t which, struct profile *profile)
+{
+	const struct ledger_note *late = &session->ledgers[which]->unlocated_ns;
+	double ran = ran_ns(&session->snapshot, which);
+	char process[96];
+
+	if ((double)late->count <= LABELS_LATE * ran)
+		return 0;
+	who(process, sizeof(process), late);
+	return profile__warn(
+		profile, "labels_late", NULL,
+		"the labels of %s were found after it had run for %.0f ms (%.1f%% of its "
+		"running time), which are in no label",
+		process, (double)late->count / 1e6, 100 * (double)late->count / ran);
+}
+
+static int ledger_warn(const struct session *session, size_t which, struct profile *profile)
+{
+	const struct ledger *ledger = session->ledgers[which];
 	char process[96];
 	size_t v;
 	int err = 0;
@@ -144,6 +179,7 @@ static int ledger_warn(const struct session *session, const struct ledger *ledge
 				     "the last second may be missing",
 				     process);
 	err |= late_warn(session, ledger, profile);
+	err |= labels_late_warn(session, which, profile);
 	for (v = 0; v < sizeof(violation_warnings) / sizeof(violation_warnings[0]); v++)
 		err |= violation_warn(session, ledger, v, profile);
 	return err;
@@ -209,6 +245,6 @@ int collect_warnings__fill(const struct session *session, struct profile *profil
 	if (session->options.follow)
 		err |= roll_warn(&session->roll, profile);
 	for (i = 0; i < session->ledger_count; i++)
-		err |= ledger_warn(session, session->ledgers[i], profile);
+		err |= ledger_warn(session, i, profile);
 	return err;
 }

@@ -63,6 +63,7 @@ struct session_member {
 	bool calls_unread; /* it ended before its last calls could be read */
 	bool images_lost;  /* it replaced its image more often than there is room for */
 	uint32_t execs;
+	uint64_t unlocated_ns;	  /* what it had run when its labels were found, by its hits */
 	struct table table;	  /* as last read */
 	struct tsn_process first; /* descriptor at the start of the session, for the violations;
 				     zero without base_known */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bpf/bpf.h>
+
 #include "proc.h"
 #include "remains.h"
 #include "session_coarse.h"
@@ -83,6 +85,17 @@ static void publish(struct session *session, struct session_member *member)
 	member->published = true;
 }
 
+/* What it has run so far by its hits: in no label, as nothing is while its labels are unknown. */
+static uint64_t ran_ns(const struct session *session, const struct session_member *member)
+{
+	const struct tsn_cell_key none = {.target = member->index, .role = TSN_CELL_OWN};
+	struct tsn_cell cell;
+
+	if (bpf_map_lookup_elem(session->engine->cells_fd, &none, &cell))
+		return 0;
+	return cell.weight_user_ns + cell.weight_kernel_ns;
+}
+
 void session_member__locate(struct session *session, struct session_member *member)
 {
 	int err;
@@ -96,6 +109,7 @@ void session_member__locate(struct session *session, struct session_member *memb
 	/* An image keeps its clock: what it unshares is for its children. */
 	session_member__clock(session, member);
 	publish(session, member);
+	member->unlocated_ns = ran_ns(session, member);
 	member->owned = true;
 	table__copy(&member->table, &member->target->table);
 }
@@ -274,6 +288,7 @@ int session_member__enter(struct session *session, struct session_member *member
 	ledger_note__add(&ledger->distrusted, member->table.distrusted, pid, 0);
 	ledger_note__add(&ledger->calls_unread, member->calls_unread, pid, 0);
 	ledger_note__add(&ledger->executions_unread, member->executions_unread, pid, 0);
+	ledger_note__add(&ledger->unlocated_ns, member->unlocated_ns, pid, 0);
 	ledger_note__add(&ledger->replaced, !member->current, pid, 0);
 	ledger_note__add(&ledger->images_lost, member->images_lost, pid, 0);
 	if (member->spans_took_ns > ledger->spans_took_ns) {

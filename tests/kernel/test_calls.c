@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Exact counts, and labels that come late. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "engine.h"
 #include "record.h"
@@ -58,6 +60,34 @@ START_TEST(labels_registered_after_the_recorder_attached_are_there)
 }
 END_TEST
 
+START_TEST(what_runs_before_its_labels_are_found_is_named)
+{
+	const struct profile_warning *warning = NULL;
+	const struct profile_fine *late;
+	struct recorded run;
+	double before_ms;
+	const char *text;
+	size_t i;
+
+	record__process(&run, "-d 2", "late", "5 busy");
+	for (i = 0; i < run.profile->warning_count; i++)
+		if (!strcmp(run.profile->warnings[i].code, "labels_late"))
+			warning = &run.profile->warnings[i];
+	ck_assert_ptr_nonnull(warning);
+	printf("late: %s\n", warning->text);
+	text = strstr(warning->text, "had run for ");
+	ck_assert_ptr_nonnull(text);
+	before_ms = strtod(text + strlen("had run for "), NULL);
+	ck_assert_double_ge(before_ms, 100);
+	/* With what is in the label, it is all that ran. */
+	late = record__fine(&run, "late");
+	ck_assert_double_eq_tol(before_ms * 1e6 + (double)late->running_ns,
+				(double)run.profile->totals.running_ns,
+				0.03 * (double)run.profile->totals.running_ns);
+	record__free(&run);
+}
+END_TEST
+
 START_TEST(both_images_of_a_process_that_execs_from_a_thread_are_there)
 {
 	const struct profile_fine *before, *after;
@@ -86,6 +116,7 @@ Suite *calls_suite(void)
 
 	tcase_set_timeout(cases, 30);
 	tcase_add_loop_test(cases, calls_are_exact_with_threads_that_exited_before_the_end, 0, 3);
+	tcase_add_test(cases, what_runs_before_its_labels_are_found_is_named);
 	tcase_add_test(cases, both_images_of_a_process_that_execs_from_a_thread_are_there);
 	tcase_add_test(cases, labels_registered_after_the_recorder_attached_are_there);
 	suite_add_tcase(suite, cases);

@@ -153,7 +153,9 @@ START_TEST(another_program_and_one_without_labels_are_told_apart)
 	left_out = warning(&run, "unlabelled_left_out");
 	for (i = 0; i < run.profile->target_count; i++)
 		others += !strcmp(run.profile->target[i].comm, "exe");
-	printf("exec: %zu processes, %s\n", run.profile->target_count,
+	printf("exec: %zu processes, %.3f of the CPU time, %s\n", run.profile->target_count,
+	       (double)record__fine(&run, "otherWork")->running_ns /
+		       record__truth(&run, "other_ns"),
 	       left_out ? left_out->text : "none left out");
 	ck_assert_uint_eq(run.profile->target_count, 2);
 	ck_assert_uint_eq(others, 1);

@@ -132,7 +132,7 @@ static void other(void)
 
 	{
 		TSN_SCOPE(other_work);
-		burnt = burn(200000000);
+		burnt = burn(500000000);
 	}
 	add(&truth->other_calls, 1);
 	add(&truth->other_ns, burnt);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * late [SECONDS]: has labelled nothing when it prints "ready 1"; a second later it registers a
- * label by name and spends the rest of the time in it.
+ * late [SECONDS] [busy]: has labelled nothing when it prints "ready 1"; a second later, which it
+ * sleeps or works, it registers a label by name and spends the rest of the time in it.
  */
 #include "subject.h"
 
@@ -12,7 +12,10 @@ int main(int argc, char **argv)
 
 	printf("ready 1\n");
 	fflush(stdout);
-	usleep(1000000);
+	if (argc > 2)
+		subject_spin_until(subject_now() + 1000000000);
+	else
+		usleep(1000000);
 	label = tsn_register_fine("late");
 	while (subject_now() < end) {
 		TSN_SCOPE(label);
