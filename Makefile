@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Targets: all (default), demo, check, check-long, check-kernels, unit, bench, bench-full, asan, install, uninstall,
-# clean. V=1 shows the commands.
+# Targets: all (default), demo, check, check-long, check-kernels, soak, unit, bench, bench-full, asan, install,
+# uninstall, clean. V=1 shows the commands.
 # demo, check, asan, bench and bench-full install what is missing (scripts/deps); the others only say so.
 
 VERSION := 0.1.0
@@ -56,7 +56,7 @@ MAN := $(wildcard docs/*.1)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all deps demo check check-long check-kernels test-programs bench bench-full install uninstall clean asan \
+.PHONY: all deps demo check check-long check-kernels soak test-programs bench bench-full install uninstall clean asan \
 	unit programs
 all: $(BUILD)/ticksnick $(BENCH) programs
 	@:
@@ -92,6 +92,13 @@ check-long:
 	@$(DEPS) build test
 	@$(SUBMAKE) test-programs
 	@TICKSNICK_TEST_LONG=1 tests/run.sh $(BUILD) kernel
+
+# An hour of 20,000 switches a second; two minutes of it are in check-long.
+SOAK_SECONDS ?= 3600
+soak:
+	@$(DEPS) build test
+	@$(SUBMAKE) test-programs
+	@CK_RUN_SUITE=soak TICKSNICK_SOAK_SECONDS=$(SOAK_SECONDS) tests/run.sh $(BUILD) kernel
 
 # The same in other kernels, under emulation; and what another release of clang makes of the programs, in all of them.
 CLANG2 = clang-16

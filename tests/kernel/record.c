@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine.h"
 #include "report.h"
 
 #define WORDS_MAX 32
@@ -34,6 +35,13 @@ bool record__may_leave_out(const char *what)
 {
 	printf("NOT CHECKED: %s\n", what);
 	return !record__in_ci();
+}
+
+bool record__tests_are_long(void)
+{
+	const char *text = getenv("TICKSNICK_TEST_LONG");
+
+	return text && !strcmp(text, "1");
 }
 
 /* Where the tests were built, from this program's own place. */
@@ -337,14 +345,52 @@ double record__truth(const struct recorded *recorded, const char *key)
 	ck_abort_msg("the subject did not print %s, but: %s", key, recorded->output);
 }
 
-const struct profile_fine *record__fine(const struct recorded *recorded, const char *label)
+/* NULL: there is no such label. */
+static const struct profile_fine *fine_find(const struct recorded *recorded, const char *label)
 {
 	size_t i;
 
 	for (i = 0; i < recorded->profile->fine_count; i++)
 		if (!strcmp(recorded->profile->fine[i].label, label))
 			return &recorded->profile->fine[i];
-	ck_abort_msg("no label %s in the report", label);
+	return NULL;
+}
+
+const struct profile_fine *record__fine(const struct recorded *recorded, const char *label)
+{
+	const struct profile_fine *fine = fine_find(recorded, label);
+
+	ck_assert_msg(fine != NULL, "no label %s in the report", label);
+	return fine;
+}
+
+/* Whether this kernel lets the recorder have what a process counted until its end. */
+static bool hands_in_calls(void)
+{
+	char error[ENGINE_ERROR_SIZE];
+	struct engine *engine;
+	bool hands_in;
+
+	ck_assert_msg(!engine__new(false, &engine, error), "%s", error);
+	hands_in = engine->final_calls_work;
+	engine__free(engine);
+	return hands_in;
+}
+
+void record__check_calls(const struct recorded *recorded, const char *label, uint64_t made)
+{
+	const struct profile_fine *fine = fine_find(recorded, label);
+	uint64_t calls = fine ? fine->calls : 0, unread = recorded->profile->losses.calls_unread;
+
+	if ((calls != made || unread) && !hands_in_calls() &&
+	    record__may_leave_out("calls: this kernel does not hand in the last ones")) {
+		ck_assert_uint_le(calls, made);
+		ck_assert(calls == made || unread);
+		return;
+	}
+	ck_assert_msg(calls == made, "%llu calls of %s, %llu were made", (unsigned long long)calls,
+		      label, (unsigned long long)made);
+	ck_assert_uint_eq(unread, 0);
 }
 
 const struct profile_thread *record__thread(const struct recorded *recorded, int tid)

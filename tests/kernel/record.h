@@ -18,6 +18,9 @@ bool record__in_ci(void);
  */
 bool record__may_leave_out(const char *what);
 
+/* TICKSNICK_TEST_LONG=1: more threads, and for longer. */
+bool record__tests_are_long(void);
+
 /* A run: the report, what the subject printed, and the recorder's exit code. */
 struct recorded {
 	struct profile *profile;
@@ -78,6 +81,13 @@ double record__truth(const struct recorded *recorded, const char *key);
 
 /* Aborts the test if there is no such label. */
 const struct profile_fine *record__fine(const struct recorded *recorded, const char *label);
+
+/*
+ * The calls of a label are as many as were made, and no process has calls unread. A kernel that
+ * does not hand in a process's last ones shows no more than were made, and where there are less
+ * says so.
+ */
+void record__check_calls(const struct recorded *recorded, const char *label, uint64_t made);
 
 /* The row of a thread; NULL if it has none. */
 const struct profile_thread *record__thread(const struct recorded *recorded, int tid);

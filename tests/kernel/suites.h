@@ -12,5 +12,6 @@ Suite *lifecycle_suite(void); /* what processes do meanwhile: end, exec, fork, s
 Suite *threads_suite(void);   /* many threads, short ones, ids used again */
 Suite *coarse_suite(void);    /* accounts of coarse labels, stale work, pools that lie */
 Suite *children_suite(void);  /* processes that targets fork and exec */
+Suite *soak_suite(void);      /* long sessions */
 
 #endif

@@ -21,13 +21,6 @@
 #define SLACK_NS       3e7
 #define MEMORY_KIB_MAX (32 * 1024)
 
-static bool tests_are_long(void)
-{
-	const char *text = getenv("TICKSNICK_TEST_LONG");
-
-	return text && !strcmp(text, "1");
-}
-
 static double now_ns(clockid_t clock)
 {
 	struct timespec now;
@@ -38,7 +31,7 @@ static double now_ns(clockid_t clock)
 
 START_TEST(thousands_of_short_threads_lose_no_time_and_no_call)
 {
-	unsigned threads = tests_are_long() ? 20000 : 3000;
+	unsigned threads = record__tests_are_long() ? 20000 : 3000;
 	const struct profile_losses *losses;
 	const struct profile_fine *brief;
 	double inside, cpu, all;
@@ -58,8 +51,7 @@ START_TEST(thousands_of_short_threads_lose_no_time_and_no_call)
 	       (double)brief->thread_time_ns / 1e6, inside / 1e6,
 	       (double)run.profile->totals.unlabelled_ns / 1e6,
 	       (double)run.profile->totals.running_ns / 1e6, cpu / 1e6, run.memory_kib);
-	ck_assert_uint_eq(brief->calls, threads);
-	ck_assert_uint_eq(losses->calls_unread, 0);
+	record__check_calls(&run, "short", threads);
 	ck_assert_uint_eq(losses->thread_untracked, 0);
 	/* The main thread and those that make the short ones are there, too. */
 	ck_assert_uint_eq(run.profile->thread_count + losses->threads_folded, threads + 1 + 12);
