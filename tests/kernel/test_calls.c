@@ -4,22 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
 #include "record.h"
 #include "suites.h"
-
-/* Whether this kernel lets the recorder have what a process counted until its end. */
-static bool hands_in_calls(void)
-{
-	char error[ENGINE_ERROR_SIZE];
-	struct engine *engine;
-	bool hands_in;
-
-	ck_assert_msg(!engine__new(false, &engine, error), "%s", error);
-	hands_in = engine->final_calls_work;
-	engine__free(engine);
-	return hands_in;
-}
 
 START_TEST(calls_are_exact_with_threads_that_exited_before_the_end)
 {
@@ -30,14 +16,7 @@ START_TEST(calls_are_exact_with_threads_that_exited_before_the_end)
 	record__command(&run, "", "calls", lengths[_i]);
 	counted = record__fine(&run, "counted");
 	printf("calls: 23 made, %llu reported\n", (unsigned long long)counted->calls);
-	if (!hands_in_calls() &&
-	    record__may_leave_out("calls: this kernel does not hand in the last ones")) {
-		ck_assert_uint_le(counted->calls, 23);
-		ck_assert(counted->calls == 23 || run.profile->losses.calls_unread);
-	} else {
-		ck_assert_uint_eq(counted->calls, 23);
-		ck_assert_uint_eq(run.profile->losses.calls_unread, 0);
-	}
+	record__check_calls(&run, "counted", 23);
 	record__free(&run);
 }
 END_TEST

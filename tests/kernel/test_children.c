@@ -78,7 +78,7 @@ START_TEST(without_the_option_the_work_of_children_is_not_there)
 	record__command(&run, "", "forks", "server");
 	ck_assert_uint_eq(run.profile->target_count, 1);
 	ck_assert(!run.profile->session.follow_children);
-	ck_assert_uint_eq(record__fine(&run, "parentWork")->calls, 10);
+	record__check_calls(&run, "parentWork", 10);
 	ck_assert_uint_eq(record__fine(&run, "childWork")->calls, 0);
 	ck_assert_uint_eq(record__fine(&run, "childWork")->thread_time_ns, 0);
 	ck_assert_ptr_nonnull(warning(&run, "children_left_out"));
@@ -105,8 +105,8 @@ START_TEST(the_workers_of_a_server_are_processes_of_their_own)
 		ck_assert_str_eq(run.profile->target[i].build_id, run.profile->target[0].build_id);
 	}
 	ck_assert_uint_eq(run.profile->thread_count, 5);
-	ck_assert_uint_eq(record__fine(&run, "parentWork")->calls, 10);
-	ck_assert_uint_eq(work->calls, (uint64_t)record__truth(&run, "child_calls"));
+	record__check_calls(&run, "parentWork", 10);
+	record__check_calls(&run, "childWork", (uint64_t)record__truth(&run, "child_calls"));
 	/* A few hundred hits. */
 	check_time(&run, "childWork", "child_ns", 0.2);
 	ck_assert(run.profile->session.follow_children);
@@ -159,7 +159,7 @@ START_TEST(another_program_and_one_without_labels_are_told_apart)
 	       left_out ? left_out->text : "none left out");
 	ck_assert_uint_eq(run.profile->target_count, 2);
 	ck_assert_uint_eq(others, 1);
-	ck_assert_uint_eq(record__fine(&run, "otherWork")->calls, 1);
+	record__check_calls(&run, "otherWork", 1);
 	check_time(&run, "otherWork", "other_ns", 0.1);
 	ck_assert_ptr_nonnull(left_out);
 	ck_assert_ptr_nonnull(strstr(left_out->text, "1 process without labels"));
@@ -175,8 +175,8 @@ START_TEST(children_of_children_are_followed_through_exec)
 
 	record__command(&run, FOLLOW, "forks", "chain");
 	ck_assert_uint_eq(run.profile->target_count, 4);
-	ck_assert_uint_eq(record__fine(&run, "childWork")->calls, 4);
-	ck_assert_uint_eq(record__fine(&run, "otherWork")->calls, 1);
+	record__check_calls(&run, "childWork", 4);
+	record__check_calls(&run, "otherWork", 1);
 	check_time(&run, "childWork", "child_ns", 0.15);
 	check_time(&run, "otherWork", "other_ns", 0.15);
 	/* The last one has two images, which are one thread. */

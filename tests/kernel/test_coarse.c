@@ -199,7 +199,9 @@ START_TEST(executions_are_counted_and_timed)
 	ck_assert_uint_gt(request->readings, 1);
 	ck_assert_uint_eq(request->readings_shared, 0);
 	ck_assert_uint_eq(request->callers, 1);
-	ck_assert((query->unit_ns == 1) == !_i);
+	if (!_i || query->unit_ns != 1 ||
+	    !record__may_leave_out("executions: the TSC of this machine is no clock"))
+		ck_assert((query->unit_ns == 1) == !_i);
 	forget(&observed);
 }
 END_TEST

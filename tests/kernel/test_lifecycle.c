@@ -107,8 +107,7 @@ static void crew_check(const struct crew *crew, const struct recorded *run)
 	       (unsigned long long)record__fine(run, "counted")->calls,
 	       (unsigned long long)run->profile->losses.slot_unreadable,
 	       run->profile->session.ended_by);
-	ck_assert_uint_eq(record__fine(run, "counted")->calls, 23);
-	ck_assert_uint_eq(run->profile->losses.calls_unread, 0);
+	record__check_calls(run, "counted", 23);
 	ck_assert_double_ge((double)worker->running_ns, record__least_running(run, cpu));
 	ck_assert_double_le((double)worker->lifetime_ns, session);
 	ck_assert_double_ge((double)worker->lifetime_ns, record__truth(&crew->said, "wall_ns"));
@@ -195,8 +194,7 @@ START_TEST(a_process_that_is_killed_in_mid_session_leaves_all_its_time_and_calls
 	       (double)worker->lifetime_ns / 1e6, (killed - counted) / 1e6);
 	ck_assert_int_eq(run.status, 0);
 	ck_assert_str_eq(run.profile->session.ended_by, "target");
-	ck_assert_uint_eq(record__fine(&run, "counted")->calls, 23);
-	ck_assert_uint_eq(run.profile->losses.calls_unread, 0);
+	record__check_calls(&run, "counted", 23);
 	ck_assert_uint_eq(run.profile->thread_count, 3);
 	ck_assert_double_ge((double)worker->lifetime_ns, killed - counted);
 	record__check_totals(run.profile);
@@ -301,7 +299,7 @@ START_TEST(children_are_not_recorded_and_change_nothing_of_their_parent)
 	       (double)waits->thread_time_ns / 1e6, truth / 1e6,
 	       (unsigned long long)record__fine(&run, "counted")->calls);
 	ck_assert_uint_eq(run.profile->thread_count, 1);
-	ck_assert_uint_eq(record__fine(&run, "counted")->calls, 23);
+	record__check_calls(&run, "counted", 23);
 	ck_assert_uint_eq(record__fine(&run, "work")->calls, 0);
 	ck_assert_uint_eq(record__fine(&run, "work")->thread_time_ns, 0);
 	ck_assert_uint_eq(run.profile->losses.slot_foreign, 0);
@@ -354,7 +352,9 @@ START_TEST(calls_of_a_thread_that_ends_without_its_library_are_said_to_be_missin
 	calls = record__fine(&run, "counted")->calls;
 	printf("rawexit: %llu of 23 calls, %llu processes with calls unread\n",
 	       (unsigned long long)calls, (unsigned long long)run.profile->losses.calls_unread);
-	ck_assert_uint_ge(calls, 18);
+	/* What its other thread counted is handed in, where the kernel does that. */
+	if (calls < 18)
+		record__check_calls(&run, "counted", 23);
 	ck_assert_uint_le(calls, 23);
 	ck_assert_uint_eq(run.profile->losses.calls_unread, 1);
 	record__check_totals(run.profile);
@@ -366,7 +366,7 @@ END_TEST
 
 START_TEST(a_modules_labels_and_calls_outlive_it)
 {
-	const struct profile_fine *plugged, *own;
+	const struct profile_fine *plugged;
 	char arguments[4200];
 	struct recorded run;
 
@@ -374,19 +374,16 @@ START_TEST(a_modules_labels_and_calls_outlive_it)
 		 record__build_directory(), _i ? " bare" : "");
 	record__command(&run, "", "plugged", arguments);
 	plugged = record__fine(&run, "plugged");
-	own = record__fine(&run, "own");
-	printf("plugged: %llu calls, %.1f ms blocked, %.1f running, cpu %.1f; own: %llu calls\n",
+	printf("plugged: %llu calls, %.1f ms blocked, %.1f running, cpu %.1f\n",
 	       (unsigned long long)plugged->calls, (double)plugged->blocked_ns / 1e6,
-	       (double)plugged->running_ns / 1e6, record__truth(&run, "cpu_ns") / 1e6,
-	       (unsigned long long)own->calls);
-	ck_assert_uint_eq(plugged->calls, 46);
-	ck_assert_uint_eq(own->calls, 7);
+	       (double)plugged->running_ns / 1e6, record__truth(&run, "cpu_ns") / 1e6);
+	record__check_calls(&run, "plugged", 46);
+	record__check_calls(&run, "own", 7);
 	/* The first look for the table may come a moment late. */
 	ck_assert_double_ge((double)plugged->blocked_ns, 4e8 - 1e6);
 	ck_assert_double_le((double)plugged->thread_time_ns,
 			    record__truth(&run, "wall_ns") + SLACK_NS);
 	ck_assert_double_ge((double)plugged->thread_time_ns, 6e8);
-	ck_assert_uint_eq(run.profile->losses.calls_unread, 0);
 	record__check_totals(run.profile);
 	record__free(&run);
 }
