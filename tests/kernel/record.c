@@ -275,6 +275,7 @@ void record__subject_wait(int output, struct recorded *said, const char *key)
 static bool waits(pid_t recorder)
 {
 	char path[64];
+	unsigned long fds = 0;
 	long call = -1;
 	FILE *file;
 
@@ -282,10 +283,12 @@ static bool waits(pid_t recorder)
 	file = fopen(path, "r");
 	if (!file)
 		return false;
-	if (fscanf(file, "%ld", &call) != 1)
+	/* Its number and its arguments. */
+	if (fscanf(file, "%ld %*x %lx", &call, &fds) != 2)
 		call = -1;
 	fclose(file);
-	return call == SYS_ppoll;
+	/* For signals, for events, and for the target; for one thing it waits before, too. */
+	return call == SYS_ppoll && fds > 1;
 }
 
 void record__begin(struct recording *recording, const char *options, const char *pids)

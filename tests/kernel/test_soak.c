@@ -67,8 +67,11 @@ static struct memory memory_watch(pid_t recorder, unsigned seconds)
 	return memory;
 }
 
+/* Nothing is missing but ticks of a virtual CPU that did not run: it has no timer then. */
 static void losses_check(const struct profile *profile)
 {
+	uint64_t stolen_ticks =
+		(uint64_t)((double)profile->totals.stolen_ns / 1e9 * profile->session.frequency_hz);
 	size_t i;
 
 	for (i = 0; i < profile_loss_field_count; i++) {
@@ -77,7 +80,11 @@ static void losses_check(const struct profile *profile)
 
 		if (n)
 			printf("soak: %s %llu\n", field->name, (unsigned long long)n);
-		ck_assert_msg(!n || !field->missing, "%llu %s", (unsigned long long)n, field->name);
+		if (!strcmp(field->name, "tick_missed"))
+			ck_assert_uint_le(n, stolen_ticks);
+		else
+			ck_assert_msg(!n || !field->missing, "%llu %s", (unsigned long long)n,
+				      field->name);
 	}
 }
 
@@ -110,13 +117,15 @@ START_TEST(a_long_session_of_many_switches_stays_small_and_loses_nothing)
 	printf("soak: %.0f s, %.0f switches a second, recorder %ld KiB at first, %ld warm, %ld at "
 	       "most; running %.4f of their clocks, with waiting for a CPU %.4f, blocked in rest "
 	       "%.4f of their stopwatches, "
-	       "overhead %.4f\n",
+	       "overhead %.4f, stolen %.3f s\n",
 	       wall / 1e9, record__truth(&said, "switches") / wall * 1e9, memory.first, memory.warm,
 	       memory.most, (double)run.profile->totals.running_ns / cpu,
 	       (double)(run.profile->totals.running_ns + run.profile->totals.runnable_ns) / cpu,
 	       (double)(rest->blocked_ns + rest->runnable_ns) / record__truth(&said, "rest_ns"),
-	       run.profile->overhead.fraction);
-	ck_assert_double_ge(record__truth(&said, "switches") / wall * 1e9, SWITCHES);
+	       run.profile->overhead.fraction, (double)run.profile->totals.stolen_ns / 1e9);
+	/* In a few seconds, others may have the machine. */
+	ck_assert_double_ge(record__truth(&said, "switches") / wall * 1e9,
+			    seconds == SHORT_S ? SWITCHES / 2 : SWITCHES);
 	ck_assert_int_le(memory.most, memory.warm + GROWTH_KIB);
 	losses_check(run.profile);
 	record__check_calls(&run, "work", (uint64_t)record__truth(&said, "calls"));
