@@ -102,7 +102,7 @@ static int labels_from_cells(struct labels *labels, const struct session *sessio
 			return -1;
 		label->hits_user += cell->hits_user;
 		label->hits_kernel += cell->hits_kernel;
-		label->weight_ns += cell->weight_user_ns + cell->weight_kernel_ns;
+		label->weight_ns += snapshot__weight_ns(cell);
 		label->runnable_ns += cell->runnable_ns;
 		label->blocked_ns += cell->blocked_ns;
 		label->io_ns += cell->io_ns;

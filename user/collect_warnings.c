@@ -121,7 +121,7 @@ static double ran_ns(const struct snapshot *snapshot, size_t ledger)
 		const struct snapshot_cell *cell = &snapshot->cells[i];
 
 		if (cell->key.target == ledger && cell->key.role != TSN_CELL_OUTER)
-			sum += (double)(cell->cell.weight_user_ns + cell->cell.weight_kernel_ns);
+			sum += (double)snapshot__weight_ns(&cell->cell);
 	}
 	return sum;
 }

@@ -282,11 +282,6 @@ static int cell_row(struct session *session, const struct tsn_cell_key *key)
 	return member ? window_row(session, member->ledger, key) : -1;
 }
 
-static double cell_weight(const struct tsn_cell *cell)
-{
-	return (double)(cell->weight_user_ns + cell->weight_kernel_ns);
-}
-
 /* Those that have labels; others follow when they have. */
 static void ledgers_assign(struct session *session)
 {
@@ -327,12 +322,12 @@ static int slice_add(struct session *session)
 	for (i = 0; i < now.cell_count; i++) {
 		row = cell_row(session, &now.cells[i].key);
 		if (row >= 0)
-			sum[row] += cell_weight(&now.cells[i].cell);
+			sum[row] += (double)snapshot__weight_ns(&now.cells[i].cell);
 	}
 	for (i = 0; (gone = cell_sums__next(&session->gone.cells, &i));) {
 		row = window_row(session, (int)gone->key.target, &gone->key);
 		if (row >= 0)
-			sum[row] += cell_weight(&gone->cell);
+			sum[row] += (double)snapshot__weight_ns(&gone->cell);
 	}
 	for (i = 0; i < session->window_row_count; i++) {
 		/* Less where an image that was taken for its parent's copy proved to be none. */
@@ -480,11 +475,9 @@ static int members_look(struct session *session, bool *waiting, bool *all_gone)
 	size_t i, count = session->member_count;
 	int err = 0;
 
-	if (session->options.follow) {
-		*waiting = false;
-		return session_children__look(session, all_gone);
-	}
 	*waiting = false;
+	if (session->options.follow)
+		return session_children__look(session, all_gone);
 	*all_gone = true;
 	for (i = 0; i < count && !err; i++) {
 		struct session_member *member = session->members[i];

@@ -59,7 +59,6 @@ struct session_member {
 	bool published;	       /* its addresses are in the engine */
 	bool base_known; /* base was read; else its table came into being in the session and base is
 			    zero */
-	bool calls_known;
 	bool calls_unread; /* it ended before its last calls could be read */
 	bool images_lost;  /* it replaced its image more often than there is room for */
 	uint32_t execs;

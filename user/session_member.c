@@ -93,7 +93,7 @@ static uint64_t ran_ns(const struct session *session, const struct session_membe
 
 	if (bpf_map_lookup_elem(session->engine->cells_fd, &none, &cell))
 		return 0;
-	return cell.weight_user_ns + cell.weight_kernel_ns;
+	return snapshot__weight_ns(&cell);
 }
 
 void session_member__locate(struct session *session, struct session_member *member)
@@ -127,7 +127,6 @@ void session_member__base(struct session *session, struct session_member *member
 	table__copy(&member->table, &member->target->table);
 	member->first = member->table.process;
 	member->last = member->base;
-	member->calls_known = true;
 	session_coarse__base(session, member);
 }
 
@@ -145,12 +144,10 @@ void session_member__refresh(struct session *session, struct session_member *mem
 			return;
 		member->owned = true;
 	}
-	if (calls) {
+	if (calls)
 		err = table__read_calls(&target->table, &target->remote, &member->last);
-		member->calls_known |= !err || err == -EAGAIN;
-	} else {
+	else
 		err = table__refresh(&target->table, &target->remote);
-	}
 	if (err && err != -EAGAIN)
 		return;
 	table__copy(&member->table, &target->table);
@@ -196,7 +193,6 @@ static void last_words_take(struct session *session, struct session_member *memb
 		return;
 	}
 	member->calls_unread = shared->calls_final != 1;
-	member->calls_known = true;
 	/* Nothing is written where nothing is said: it would only take memory. */
 	for (i = 0; i < TSN_LABELS_MAX; i++) {
 		bool more = final[i] > member->last.calls[i];

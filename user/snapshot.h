@@ -16,6 +16,12 @@ struct snapshot_cell {
 	struct tsn_cell cell;
 };
 
+/* What the hits of a cell stand for together, ns. */
+static inline uint64_t snapshot__weight_ns(const struct tsn_cell *cell)
+{
+	return cell->weight_user_ns + cell->weight_kernel_ns;
+}
+
 struct snapshot {
 	struct snapshot_cell *cells; /* a key may stand there more than once: the parts add up */
 	size_t cell_count, cell_capacity;
