@@ -13,7 +13,7 @@
 #include "suites.h"
 #include "ticksnick.skel.h"
 
-#define INSTRUCTIONS_DEFAULT 10000 /* of those not named below */
+#define INSTRUCTIONS_DEFAULT 5000 /* of those not named below */
 
 static const struct {
 	const char *program;
@@ -21,7 +21,7 @@ static const struct {
 } limits[] = {
 	{"on_tick", 30000},	 {"on_switch", 50000},
 	{"on_exit", 15000},	 {"on_fork", 16000}, /* finds labels, where children are followed */
-	{"on_exit_calls", 8000},
+	{"on_exit_calls", 6000}, {"on_exec", 14000}, /* where children are followed */
 };
 
 static unsigned limit_of(const char *program)
