@@ -396,6 +396,16 @@ void record__check_calls(const struct recorded *recorded, const char *label, uin
 	ck_assert_uint_eq(unread, 0);
 }
 
+const struct profile_warning *record__warning(const struct recorded *recorded, const char *code)
+{
+	size_t i;
+
+	for (i = 0; i < recorded->profile->warning_count; i++)
+		if (!strcmp(recorded->profile->warnings[i].code, code))
+			return &recorded->profile->warnings[i];
+	return NULL;
+}
+
 const struct profile_thread *record__thread(const struct recorded *recorded, int tid)
 {
 	size_t i;

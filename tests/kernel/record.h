@@ -89,6 +89,9 @@ const struct profile_fine *record__fine(const struct recorded *recorded, const c
  */
 void record__check_calls(const struct recorded *recorded, const char *label, uint64_t made);
 
+/* The first warning with that code; NULL: there is none. */
+const struct profile_warning *record__warning(const struct recorded *recorded, const char *code);
+
 /* The row of a thread; NULL if it has none. */
 const struct profile_thread *record__thread(const struct recorded *recorded, int tid);
 

@@ -41,17 +41,14 @@ END_TEST
 
 START_TEST(what_runs_before_its_labels_are_found_is_named)
 {
-	const struct profile_warning *warning = NULL;
+	const struct profile_warning *warning;
 	const struct profile_fine *late;
 	struct recorded run;
 	double before_ms;
 	const char *text;
-	size_t i;
 
 	record__process(&run, "-d 2", "late", "5 busy");
-	for (i = 0; i < run.profile->warning_count; i++)
-		if (!strcmp(run.profile->warnings[i].code, "labels_late"))
-			warning = &run.profile->warnings[i];
+	warning = record__warning(&run, "labels_late");
 	ck_assert_ptr_nonnull(warning);
 	printf("late: %s\n", warning->text);
 	text = strstr(warning->text, "had run for ");

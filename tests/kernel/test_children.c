@@ -51,16 +51,6 @@ static void check_time(const struct recorded *run, const char *label, const char
 	ck_assert_double_eq_tol(ns / record__truth(run, truth), 1, tolerance);
 }
 
-static const struct profile_warning *warning(const struct recorded *run, const char *code)
-{
-	size_t i;
-
-	for (i = 0; i < run->profile->warning_count; i++)
-		if (!strcmp(run->profile->warnings[i].code, code))
-			return &run->profile->warnings[i];
-	return NULL;
-}
-
 static bool names_process(const struct recorded *run, int pid)
 {
 	size_t i;
@@ -81,7 +71,7 @@ START_TEST(without_the_option_the_work_of_children_is_not_there)
 	record__check_calls(&run, "parentWork", 10);
 	ck_assert_uint_eq(record__fine(&run, "childWork")->calls, 0);
 	ck_assert_uint_eq(record__fine(&run, "childWork")->thread_time_ns, 0);
-	ck_assert_ptr_nonnull(warning(&run, "children_left_out"));
+	ck_assert_ptr_nonnull(record__warning(&run, "children_left_out"));
 	record__free(&run);
 }
 END_TEST
@@ -111,7 +101,7 @@ START_TEST(the_workers_of_a_server_are_processes_of_their_own)
 	check_time(&run, "childWork", "child_ns", 0.2);
 	ck_assert(run.profile->session.follow_children);
 	ck_assert_uint_eq(run.profile->losses.slot_foreign, 0);
-	ck_assert_ptr_null(warning(&run, "children_left_out"));
+	ck_assert_ptr_null(record__warning(&run, "children_left_out"));
 	check_whole(&run);
 	record__free(&run);
 }
@@ -150,7 +140,7 @@ START_TEST(another_program_and_one_without_labels_are_told_apart)
 	size_t i, others = 0;
 
 	record__command(&run, FOLLOW, "forks", "exec");
-	left_out = warning(&run, "unlabelled_left_out");
+	left_out = record__warning(&run, "unlabelled_left_out");
 	for (i = 0; i < run.profile->target_count; i++)
 		others += !strcmp(run.profile->target[i].comm, "exe");
 	printf("exec: %zu processes, %.3f of the CPU time, %s\n", run.profile->target_count,
@@ -196,7 +186,7 @@ START_TEST(executions_of_children_are_timed_like_any_other)
 	ck_assert_uint_eq(run.profile->coarse_count, 1);
 	request = &run.profile->coarse[0];
 	lost = run.profile->losses.processes_untracked + run.profile->losses.processes_unread;
-	if (warning(&run, "executions_unread"))
+	if (record__warning(&run, "executions_unread"))
 		lost = 20;
 	printf("coarse: 20 executions made, %llu reported, mean %.3f ms\n",
 	       (unsigned long long)request->executions, (double)request->mean_ns / 1e6);
@@ -216,7 +206,7 @@ START_TEST(a_violation_in_a_child_ends_the_session_and_names_the_process)
 	char process[32];
 
 	record__command(&run, FOLLOW, "forks", "leaky");
-	leak = warning(&run, "violation_leak");
+	leak = record__warning(&run, "violation_leak");
 	ck_assert_int_eq(run.status, 3);
 	ck_assert_str_eq(run.profile->session.ended_by, "violation");
 	ck_assert_ptr_nonnull(leak);

@@ -47,7 +47,7 @@ static long memory_kib(pid_t pid)
 }
 
 struct memory {
-	long first, warm, last, most;
+	long first, warm, most;
 };
 
 /* Looks at it while the session goes on, but not in its last part. */
@@ -55,12 +55,12 @@ static struct memory memory_watch(pid_t recorder, unsigned seconds)
 {
 	struct memory memory = {.first = memory_kib(recorder)};
 	unsigned i;
+	long now;
 
 	for (i = 0; i < LOOKS; i++) {
 		usleep((useconds_t)((double)seconds * 0.95e6 / LOOKS));
-		memory.last = memory_kib(recorder);
-		if (memory.last > memory.most)
-			memory.most = memory.last;
+		now = memory_kib(recorder);
+		memory.most = now > memory.most ? now : memory.most;
 		if (i == WARMED_UP)
 			memory.warm = memory.most;
 	}
