@@ -171,7 +171,8 @@ static int check_slot(struct doctor *doctor, struct target *target)
 		break;
 	default:
 		probe__say(&result, "its-slot", PROBE_FAIL, "its slot cannot be read: %s",
-			   strerror(-error));
+			   error == -ETIMEDOUT ? "reading its memory does not end"
+					       : strerror(-error));
 		probe__mend(&result, "see whether it still runs, and try again");
 		break;
 	}
@@ -200,7 +201,7 @@ static int check_target(struct doctor *doctor, pid_t pid)
 	error = probe__memory(target->pid, &result);
 	show(doctor, &result);
 	if (error)
-		status = error == -ESRCH ? EXIT_NO_TARGET : EXIT_NOT_ALLOWED;
+		status = error == -ESRCH || error == -ETIMEDOUT ? EXIT_NO_TARGET : EXIT_NOT_ALLOWED;
 	else
 		status = check_slot(doctor, target);
 	target__free(target);

@@ -22,6 +22,7 @@
 #include "session.h"
 #include "session_children.h"
 #include "timer.h"
+#include "utf8.h"
 
 #define NAME		  "ticksnick record"
 #define FREQUENCY_DEFAULT 997
@@ -209,10 +210,9 @@ static void signals_forget(int fd)
 	"include <ticksnick/ticksnick.h> in it, without TICKSNICK_DISABLE, and label its code, " \
 	"see ticksnick(1)"
 
-/* Why a process has no usable table, in one sentence. */
-static int fail_locate(const struct target *target, int err)
+/* Why a process, which calls itself comm, has no usable table, in one sentence. */
+static int fail_locate_of(const struct target *target, const char *comm, int err)
 {
-	const char *comm = target->comm ? target->comm : "?";
 	char reason[512];
 
 	switch (err) {
@@ -236,10 +236,25 @@ static int fail_locate(const struct target *target, int err)
 			    target->pid, comm, reason);
 	case -ESRCH:
 		return fail(EXIT_NO_TARGET, "process %d has ended", target->pid);
+	case -ETIMEDOUT:
+		return fail(EXIT_NO_TARGET,
+			    "reading the memory of process %d (%s) does not end: it lies where "
+			    "another program must provide it (userfaultfd, FUSE), and that does "
+			    "not answer",
+			    target->pid, comm);
 	default:
 		return fail(EXIT_NO_TARGET, "process %d (%s) has no ticksnick slot: " LABEL_IT,
 			    target->pid, comm);
 	}
+}
+
+static int fail_locate(const struct target *target, int err)
+{
+	char *comm = target->comm ? utf8__printable(target->comm, false) : NULL;
+	int status = fail_locate_of(target, comm ? comm : "?", err);
+
+	free(comm);
+	return status;
 }
 
 /* Opens the processes given by -p. 0 or an exit code. */

@@ -8,6 +8,7 @@
 #include "collect_warnings.h"
 #include "host.h"
 #include "model.h"
+#include "saturate.h"
 
 /* What one enter and exit of a coarse label costs, as measured; mostly two readings of the clock.
  */
@@ -329,7 +330,8 @@ static void losses_fill(const struct session *session, struct profile_losses *lo
 		const struct ledger_note *violations = ledger->violations;
 
 		losses->calls_unread += ledger->calls_unread.processes;
-		losses->calls_lost += ledger->calls_lost;
+		losses->memory_unread += ledger->unread.count;
+		losses->calls_lost = saturate__add(losses->calls_lost, ledger->calls_lost);
 		losses->labels_lost += violations[TSN_VIOLATION_LABELS_FULL].count;
 		losses->contexts_lost += violations[TSN_VIOLATION_CONTEXTS_FULL].count +
 					 violations[TSN_VIOLATION_CHAIN].count;

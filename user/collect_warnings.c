@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "collect_warnings.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Part of the session that reading durations at its edges may take. */
 #define SPANS_LATE 0.02
@@ -96,6 +98,20 @@ static void who(char *text, size_t size, const struct ledger_note *note)
 			 note->pid);
 }
 
+static const char *unread_reason(int err)
+{
+	switch (err) {
+	case -EFAULT:
+		return "their memory was not there";
+	case -EINVAL:
+		return "they contradicted what they had said before";
+	case -ETIMEDOUT:
+		return "reading did not end in time";
+	default:
+		return strerror(-err);
+	}
+}
+
 /* Where reading durations at the edges took so long that spans show it. */
 static int late_warn(const struct session *session, const struct ledger *ledger,
 		     struct profile *profile)
@@ -166,6 +182,20 @@ static int ledger_warn(const struct session *session, size_t which, struct profi
 				     "%" PRIu64
 				     " label names of %s were not valid; they are shown as #id",
 				     ledger->distrusted.count, process);
+	who(process, sizeof(process), &ledger->coarse_distrusted);
+	if (ledger->coarse_distrusted.count)
+		err |= profile__warn(profile, "coarse_distrusted", NULL,
+				     "what %s says of where its coarse labels are kept is not "
+				     "valid, and was left out",
+				     process);
+	who(process, sizeof(process), &ledger->unread);
+	if (ledger->unread.count)
+		err |= profile__warn(profile, "memory_unread", NULL,
+				     "%" PRIu64 " times the tables of %s could not be read, the "
+				     "last time because %s; calls, names and executions may be "
+				     "missing",
+				     ledger->unread.count, process,
+				     unread_reason(ledger->unread_error));
 	who(process, sizeof(process), &ledger->calls_unread);
 	if (ledger->calls_unread.count)
 		err |= profile__warn(profile, "calls_unread", NULL,

@@ -11,7 +11,7 @@
 #include <ticksnick/slot.h>
 
 #define HEADERS_MAX 128	      /* program headers looked at */
-#define NOTES_MAX   (1 << 16) /* bytes of one note segment looked at */
+#define NOTES_MAX   (1 << 16) /* bytes of the note segments of one module looked at */
 
 /* ---- where modules begin ---- */
 
@@ -30,18 +30,13 @@ static int bases_add(struct image_bases *bases, size_t *capacity, uint64_t base)
 	return 0;
 }
 
-int image_bases__read(pid_t pid, struct image_bases *bases)
+int image_bases__parse(FILE *maps, struct image_bases *bases)
 {
 	struct image_bases found = {0};
 	size_t capacity = 0, line_size = 0;
-	char path[64], *line = NULL;
-	FILE *maps;
+	char *line = NULL;
 	int err = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	maps = fopen(path, "re");
-	if (!maps)
-		return -errno;
 	while (getline(&line, &line_size, maps) > 0 && found.count < IMAGE_MODULES_MAX) {
 		unsigned long long start, offset, inode;
 		char mode[5];
@@ -59,13 +54,27 @@ int image_bases__read(pid_t pid, struct image_bases *bases)
 	if (!err && ferror(maps))
 		err = -EIO;
 	free(line);
-	fclose(maps);
 	if (err) {
 		image_bases__free(&found);
 		return err;
 	}
 	*bases = found;
 	return 0;
+}
+
+int image_bases__read(pid_t pid, struct image_bases *bases)
+{
+	char path[64];
+	FILE *maps;
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return -errno;
+	err = image_bases__parse(maps, bases);
+	fclose(maps);
+	return err;
 }
 
 void image_bases__free(struct image_bases *bases)
@@ -125,15 +134,17 @@ static int notes_search(const unsigned char *notes, size_t size, size_t align, u
 	return -ENOENT;
 }
 
+/* *left: bytes that may still be looked at. */
 static int segment_search(const struct remote *remote, const Elf64_Phdr *segment, uint64_t bias,
-			  const struct note_wanted *wanted, struct note_found *found)
+			  const struct note_wanted *wanted, size_t *left, struct note_found *found)
 {
-	size_t size = segment->p_memsz < NOTES_MAX ? segment->p_memsz : NOTES_MAX;
+	size_t size = segment->p_memsz < *left ? segment->p_memsz : *left;
 	unsigned char *notes;
 	int err;
 
 	if (size < sizeof(Elf64_Nhdr))
 		return -ENOENT;
+	*left -= size;
 	notes = malloc(size);
 	if (!notes)
 		return -ENOMEM;
@@ -160,7 +171,7 @@ static int note_find(const struct remote *remote, uint64_t base, const struct no
 	Elf64_Ehdr header;
 	uint64_t bias = 0;
 	bool biased = false;
-	size_t i;
+	size_t left = NOTES_MAX, i;
 	int err;
 
 	err = remote__read(remote, base, &header, sizeof(header));
@@ -170,17 +181,20 @@ static int note_find(const struct remote *remote, uint64_t base, const struct no
 	else if (!err)
 		err = -ENOENT;
 	if (err)
-		return err == -EPERM || err == -ESRCH ? err : -ENOENT;
+		return err == -EPERM || err == -ESRCH || err == -ETIMEDOUT ? err : -ENOENT;
 	for (i = 0; i < header.e_phnum && !biased; i++) {
 		if (segments[i].p_type != PT_LOAD || segments[i].p_offset)
 			continue;
 		bias = base - segments[i].p_vaddr;
 		biased = true;
 	}
-	for (i = 0; i < header.e_phnum && biased; i++)
-		if (segments[i].p_type == PT_NOTE &&
-		    !segment_search(remote, &segments[i], bias, wanted, found))
-			return 0;
+	for (i = 0; i < header.e_phnum && biased; i++) {
+		if (segments[i].p_type != PT_NOTE)
+			continue;
+		err = segment_search(remote, &segments[i], bias, wanted, &left, found);
+		if (!err || err == -ETIMEDOUT)
+			return err;
+	}
 	return -ENOENT;
 }
 

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "remote.h"
@@ -24,12 +25,14 @@ struct image_bases {
 /* Reads them from /proc/PID/maps. 0 or a negative errno (-ENOENT, -ESRCH: no such process). Free
  * with image_bases__free. */
 int image_bases__read(pid_t pid, struct image_bases *bases);
+/* Likewise, from what that file holds. */
+int image_bases__parse(FILE *maps, struct image_bases *bases);
 void image_bases__free(struct image_bases *bases);
 
 /*
  * Looks through the notes of the module at base. 0; -ENOENT if it is no ELF module of 64 bits or
- * has no such note; -EPERM if the process may not be read, -ESRCH if it has ended. If the note
- * stands there several times the first one counts.
+ * has no such note; -EPERM if the process may not be read, -ESRCH if it has ended, -ETIMEDOUT if it
+ * takes too long. If the note stands there several times the first one counts.
  */
 
 /* *descriptor: address of the module's struct tsn_process. */

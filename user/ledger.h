@@ -39,8 +39,11 @@ struct ledger {
 	uint32_t callers[TSN_LABELS_MAX]; /* the most in one process */
 	struct ledger_span *spans;	  /* [TSN_LABELS_MAX]; NULL: no durations */
 	struct ledger_note violations[TSN_VIOLATION_KINDS];
-	struct ledger_note unlocated_ns, distrusted, calls_unread, executions_unread, replaced,
-		images_lost;
+	struct ledger_note distrusted, coarse_distrusted; /* what was nonsense */
+	struct ledger_note unread;			  /* readings that failed */
+	int unread_error;		 /* why the latest one did, a negative errno */
+	struct ledger_note unlocated_ns; /* run before labels were found */
+	struct ledger_note calls_unread, executions_unread, replaced, images_lost;
 	uint64_t calls_lost;
 	uint64_t spans_took_ns; /* the longest that reading durations at the edges took ... */
 	pid_t spans_took_pid;	/* ... of which process */

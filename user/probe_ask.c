@@ -15,6 +15,7 @@
 
 #include "probe.h"
 #include "proc.h"
+#include "reader.h"
 
 /* Beside one tick per CPU: programs, links, maps, the target's files. */
 #define OPEN_FILES_BASE 128
@@ -154,7 +155,7 @@ int probe__memory(pid_t pid, struct probe_result *result)
 {
 	static const char *const name = "its-memory";
 	struct probe_result yama;
-	struct iovec local, remote;
+	struct reader *reader;
 	uint64_t address = 0;
 	pid_t living;
 	int error;
@@ -163,9 +164,10 @@ int probe__memory(pid_t pid, struct probe_result *result)
 	living = proc__living(pid);
 	error = living ? readable_address(living, &address) : -ESRCH;
 	if (!error) {
-		local = (struct iovec){&byte, 1};
-		remote = (struct iovec){(void *)(uintptr_t)address, 1};
-		if (process_vm_readv(living, &local, 1, &remote, 1, 0) == 1) {
+		reader = reader__new(pid);
+		error = reader ? reader__gather(reader, address, 1, 1, 1, &byte) : -ENOMEM;
+		reader__free(reader);
+		if (!error) {
 			probe__say(result, name, PROBE_OK, "can be read");
 			return 0;
 		}

@@ -22,14 +22,11 @@ static FILE *open_of(pid_t pid, pid_t tid, const char *name)
 	return fopen(path, "re");
 }
 
-int proc__status(pid_t pid, pid_t tid, struct proc_status *status)
+int proc__parse_status(FILE *file, struct proc_status *status)
 {
 	struct proc_status read = {0};
 	char line[512];
-	FILE *file = open_of(pid, tid, "status");
 
-	if (!file)
-		return -errno;
 	while (fgets(line, sizeof(line), file)) {
 		char *last;
 
@@ -43,8 +40,7 @@ int proc__status(pid_t pid, pid_t tid, struct proc_status *status)
 		else if (!strncmp(line, "NSpid:", 6) && (last = strrchr(line, '\t')))
 			read.own_id = (uint32_t)strtoul(last + 1, NULL, 10);
 	}
-	fclose(file);
-	if (!read.state || !read.tgid)
+	if (!read.state || read.tgid <= 0)
 		return -ESRCH;
 	*status = read;
 	return 0;
@@ -77,6 +73,18 @@ bool proc__in_first_namespace(void)
 		return true;
 	link[n] = 0;
 	return !strcmp(link, PROC_FIRST_PID_NAMESPACE);
+}
+
+int proc__status(pid_t pid, pid_t tid, struct proc_status *status)
+{
+	FILE *file = open_of(pid, tid, "status");
+	int err;
+
+	if (!file)
+		return -errno;
+	err = proc__parse_status(file, status);
+	fclose(file);
+	return err;
 }
 
 int proc__threads(pid_t pid, pid_t **tids, size_t *count)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /* Of /proc/PID/status, or of one thread's. */
@@ -19,6 +20,8 @@ struct proc_status {
 
 /* tid 0: the process itself. 0 or a negative errno (-ENOENT, -ESRCH: gone). */
 int proc__status(pid_t pid, pid_t tid, struct proc_status *status);
+/* Likewise, from what that file holds; -ESRCH: not what it should. */
+int proc__parse_status(FILE *file, struct proc_status *status);
 
 /* True once a thread is on its way out, or gone. */
 bool proc__exiting(pid_t pid, pid_t tid);

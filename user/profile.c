@@ -35,6 +35,7 @@ const struct profile_loss_field profile_loss_fields[] = {
 	{LOSS(calls_lost, "calls by threads that found no slot"), true},
 	{LOSS(labels_lost, "labels that found no free id"), true},
 	{LOSS(context_unreadable, "observations whose coarse context could not be read"), true},
+	{LOSS(memory_unread, "readings of a target's tables that failed"), true},
 	{LOSS(contexts_lost, "executions of coarse labels that were not timed"), true},
 	{LOSS(processes_untracked, "processes not followed, the table was full"), true},
 	{LOSS(processes_unread, "processes over before their labels could be looked for"), true},

@@ -70,6 +70,7 @@ struct profile_losses {
 	uint64_t calls_lost;	   /* calls of threads that found no slot */
 	uint64_t labels_lost;	   /* registrations that found no free label id */
 	uint64_t context_unreadable; /* ticks and switches whose coarse context was not in memory */
+	uint64_t memory_unread;	     /* readings of what a target publishes that failed */
 	uint64_t contexts_lost;	     /* executions that found no free context or were too deep */
 	/* Where children are followed. */
 	uint64_t processes_untracked; /* forks and execs that found no free place */

@@ -27,6 +27,8 @@
 #define LOCATE_NS	   MILLISECOND /* between looks for a table that is not there yet ... */
 #define LOCATE_SLOW_NS	   (20 * MILLISECOND) /* ... and after LOCATE_HURRY_NS */
 #define LOCATE_HURRY_NS	   SECOND
+#define LOCATE_SHARE	   4  /* they may take 1/4 of the time in a hurry ... */
+#define LOCATE_SLOW_SHARE  50 /* ... and 1/50 later */
 #define EXITED_ROWS_MAX	   4096
 #define LOOK_PERIOD_NS	   (SECOND / 10) /* about */
 #define CALLS_PERIOD_NS	   SECOND
@@ -155,6 +157,7 @@ static int member_replace(struct session *session, struct session_member *member
 	uint32_t execs = session->engine->targets[member->index].execs;
 	int err;
 
+	session_member__settle(member, false);
 	target__forget(target);
 	session->hurry_until_ns = engine__now() + LOCATE_HURRY_NS;
 	member->execs = execs;
@@ -363,11 +366,21 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* When to read next, so that reading stays a small part of the time. began_ns: engine__taken()
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+uint64_t session__taken_ns(void)
+{
+	return engine__taken() + reader__taken_ns();
+}
+
+/* When to read next, so that reading stays a small part of the time. began_ns: session__taken_ns()
  * before this one. */
 static uint64_t due_after(uint64_t began_ns, uint64_t period_ns)
 {
-	uint64_t now = engine__now(), fair = (engine__taken() - began_ns) * COST_SHARE;
+	uint64_t now = engine__now(), fair = (session__taken_ns() - began_ns) * COST_SHARE;
 
 	return now + (fair > period_ns ? fair : period_ns);
 }
@@ -389,7 +402,7 @@ static bool violated(struct session *session, uint64_t now)
 	}
 	if (!coarse || now < session->stale_due_ns)
 		return false;
-	began = engine__taken();
+	began = session__taken_ns();
 	stale = session_coarse__violated(session);
 	session->stale_due_ns = due_after(began, STALE_PERIOD_NS);
 	return stale;
@@ -398,7 +411,7 @@ static bool violated(struct session *session, uint64_t now)
 /* How many executions of each label are open at once, and from which threads. */
 static void pools_look(struct session *session, uint64_t now)
 {
-	const uint64_t began = engine__taken();
+	const uint64_t began = session__taken_ns();
 	size_t i;
 
 	if (now < session->pools_due_ns)
@@ -413,7 +426,7 @@ static void pools_look(struct session *session, uint64_t now)
  * least every second, if that is not dear. */
 static void durations_look(struct session *session, uint64_t now)
 {
-	uint64_t took = engine__taken();
+	uint64_t took = session__taken_ns();
 	size_t i;
 
 	if (now < session->durations_due_ns)
@@ -421,7 +434,7 @@ static void durations_look(struct session *session, uint64_t now)
 	for (i = 0; i < session->member_count; i++)
 		if (session->members[i]->current && session->members[i]->owned)
 			session_coarse__refresh(session, session->members[i]);
-	took = engine__taken() - took;
+	took = session__taken_ns() - took;
 	session->durations_due_ns = now + earlier(took * DURATIONS_SHARE, SECOND);
 	if (took * COST_SHARE > SECOND)
 		session->durations_due_ns = now + took * COST_SHARE;
@@ -444,7 +457,7 @@ static int slice(struct session *session, uint64_t now)
 	if (windows__left(session->windows) > 1) {
 		err = windows__add(session->windows, NULL, 0);
 	} else if (now >= session->cells_due_ns) {
-		began = engine__taken();
+		began = session__taken_ns();
 		err = slice_add(session);
 		session->cells_due_ns = due_after(began, 0);
 	}
@@ -455,7 +468,7 @@ static int slice(struct session *session, uint64_t now)
 static int look(struct session *session, uint64_t now)
 {
 	bool calls = now >= session->calls_due_ns;
-	const uint64_t began = engine__taken();
+	const uint64_t began = session__taken_ns();
 	size_t i;
 
 	for (i = 0; i < session->member_count; i++)
@@ -472,6 +485,8 @@ static int look(struct session *session, uint64_t now)
  * are not. */
 static int members_look(struct session *session, bool *waiting, bool *all_gone)
 {
+	uint64_t began = engine__now(), now;
+	bool due = began >= session->locate_due_ns, hurry = began < session->hurry_until_ns;
 	size_t i, count = session->member_count;
 	int err = 0;
 
@@ -493,9 +508,15 @@ static int members_look(struct session *session, bool *waiting, bool *all_gone)
 		if (target__gone(member->target))
 			continue;
 		*all_gone = false;
-		if (!member->published && !member->images_lost)
+		if (!member->published && !member->images_lost && due)
 			session_member__locate(session, member);
 		*waiting |= !member->published && !member->images_lost;
+	}
+	if (due && *waiting) {
+		now = engine__now();
+		session->locate_due_ns =
+			now + later(hurry ? LOCATE_NS : LOCATE_SLOW_NS,
+				    (now - began) * (hurry ? LOCATE_SHARE : LOCATE_SLOW_SHARE));
 	}
 	return err;
 }
@@ -575,9 +596,7 @@ int session__run(struct session *session)
 		}
 		next = earlier(end, earlier(session->slice_until_ns, session->look_due_ns));
 		if (waiting)
-			next = earlier(
-				next,
-				now + (now < session->hurry_until_ns ? LOCATE_NS : LOCATE_SLOW_NS));
+			next = earlier(next, session->locate_due_ns);
 		if (session->options.follow)
 			next = earlier(next, session_children__due(session));
 		if (wait_until(session, next)) {

@@ -74,7 +74,10 @@ struct session_member {
 	uint64_t spans_to_ns, spans_took_ns; /* what both readings took */
 	bool durations_failed;		     /* those before the session could not be read */
 	bool executions_unread;		     /* it ended before its last executions could be read */
-	int ledger;			     /* of session.ledgers, -1: none yet */
+	uint64_t unread;      /* readings of what it publishes that failed while it lived ... */
+	int unread_error;     /* ... why the latest one did, a negative errno ... */
+	bool unread_doubtful; /* ... and that this may have been an exec or the end */
+	int ledger;	      /* of session.ledgers, -1: none yet */
 	bool owned; /* its table is its own; false: a copy of its parent's, as far as is known */
 	bool looked_at; /* its modules were looked through, and none has labels */
 	/* Where children are followed. */
@@ -126,7 +129,7 @@ struct session {
 	uint64_t slice_ns;	 /* mean; see SESSION_SLICE_NS */
 	uint64_t hurry_until_ns; /* until then a table that is missing is looked for often */
 	uint64_t slice_until_ns, look_due_ns, calls_due_ns, cells_due_ns, progress_due_ns;
-	uint64_t durations_due_ns, pools_due_ns, stale_due_ns;
+	uint64_t durations_due_ns, pools_due_ns, stale_due_ns, locate_due_ns;
 	size_t histograms_left; /* see durations__new() */
 };
 
@@ -148,9 +151,16 @@ int session__run(struct session *session);
 /* Stops the programs and reads everything. 0 or a negative errno. */
 int session__stop(struct session *session);
 
+/* What this thread, and the children that read for it, have taken of a CPU so far, ns: what others
+ * make them wait for is no cost. */
+uint64_t session__taken_ns(void);
+
 /* Count of one kind of violation in the session (of failed registrations: ever), and the label of
  * the latest (NULL: none or not known). */
 uint64_t session__violations(const struct session_member *member, unsigned kind,
 			     const char **label);
+
+/* Takes note of what reading from a member failed with (0: it did not). */
+void session__note_unread(struct session_member *member, int err);
 
 #endif

@@ -417,7 +417,7 @@ static void execs_look(struct session *session, struct session_member *member)
 
 int session_children__look(struct session *session, bool *all_gone)
 {
-	const uint64_t began = engine__taken();
+	const uint64_t began = session__taken_ns();
 	uint64_t now = engine__now();
 	size_t ended = 0, adopted, i;
 	int err;
@@ -448,7 +448,7 @@ int session_children__look(struct session *session, bool *all_gone)
 	if (!err && ended)
 		err = reap(session);
 	*all_gone = !session->member_count;
-	session->children_due_ns = engine__now() + LOOK_SHARE * (engine__taken() - began);
+	session->children_due_ns = engine__now() + LOOK_SHARE * (session__taken_ns() - began);
 	if (session->children_due_ns < now + LOOK_MIN_NS)
 		session->children_due_ns = now + LOOK_MIN_NS;
 	return err;

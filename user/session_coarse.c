@@ -68,13 +68,15 @@ void session_coarse__base(struct session *session, struct session_member *member
 	const struct table *table = &member->target->table;
 	const struct remote *remote = &member->target->remote;
 	struct session_clock now = session_coarse__clock();
+	int err;
 
 	if (!member_ready(session, member, table))
 		return;
-	/* Else what it had executed before would be taken for the session's. */
-	member->durations_failed = durations__read_base(member->durations, table, remote,
-							units(session, member, &now));
-	if (member->durations_failed)
+	err = durations__read_base(member->durations, table, remote, units(session, member, &now));
+	session__note_unread(member, err);
+	/* What it had executed before would be taken for the session's. */
+	member->durations_failed = err;
+	if (err)
 		return;
 	/* What ends while it is read is in the base or not, as if all were read half-way. */
 	now = middle(now, &member->spans_took_ns);
@@ -90,11 +92,13 @@ static bool state_read(const struct session *session, struct session_member *mem
 {
 	uint64_t now = units(session, member, moment);
 
-	if (durations__read(member->durations, table, remote, now))
-		return false;
+	int err = durations__read(member->durations, table, remote, now);
+
+	session__note_unread(member, err);
 	/* The last word if the process ends by itself. */
-	durations__read_open_last(member->durations, table, remote, now);
-	return true;
+	if (!err)
+		durations__read_open_last(member->durations, table, remote, now);
+	return !err;
 }
 
 void session_coarse__refresh(struct session *session, struct session_member *member)
@@ -108,7 +112,9 @@ void session_coarse__refresh(struct session *session, struct session_member *mem
 void session_coarse__look(struct session *session, struct session_member *member)
 {
 	if (member_ready(session, member, &member->target->table))
-		durations__look(member->durations, &member->target->table, &member->target->remote);
+		session__note_unread(member,
+				     durations__look(member->durations, &member->target->table,
+						     &member->target->remote));
 }
 
 /* The last state of a process that has ended, from what its end handed in. False: it is not known

@@ -9,6 +9,7 @@
 
 #include "proc.h"
 #include "remains.h"
+#include "saturate.h"
 #include "session_coarse.h"
 
 int session_member__add(struct session *session, struct target *target, uint32_t index,
@@ -114,6 +115,23 @@ void session_member__locate(struct session *session, struct session_member *memb
 	table__copy(&member->table, &member->target->table);
 }
 
+void session_member__settle(struct session_member *member, bool goes_on)
+{
+	if (member->unread_doubtful && !goes_on)
+		member->unread--;
+	member->unread_doubtful = false;
+}
+
+void session__note_unread(struct session_member *member, int err)
+{
+	session_member__settle(member, true);
+	if (!err || err == -EAGAIN || err == -ESRCH || err == -ENOENT)
+		return;
+	member->unread++;
+	member->unread_error = err;
+	member->unread_doubtful = true;
+}
+
 void session_member__base(struct session *session, struct session_member *member)
 {
 	int err;
@@ -121,6 +139,7 @@ void session_member__base(struct session *session, struct session_member *member
 	if (!member->published)
 		return;
 	err = table__read_calls(&member->target->table, &member->target->remote, &member->base);
+	session__note_unread(member, err);
 	member->base_known = !err || err == -EAGAIN;
 	if (!member->base_known)
 		return;
@@ -140,6 +159,7 @@ void session_member__refresh(struct session *session, struct session_member *mem
 	/* Before a child has registered anew, what stands there is its parent's. */
 	if (!member->owned) {
 		err = table__refresh(&target->table, &target->remote);
+		session__note_unread(member, err);
 		if (err || target->table.process.pid != target->own_pid)
 			return;
 		member->owned = true;
@@ -148,6 +168,7 @@ void session_member__refresh(struct session *session, struct session_member *mem
 		err = table__read_calls(&target->table, &target->remote, &member->last);
 	else
 		err = table__refresh(&target->table, &target->remote);
+	session__note_unread(member, err);
 	if (err && err != -EAGAIN)
 		return;
 	table__copy(&member->table, &target->table);
@@ -208,6 +229,7 @@ void session_member__finish(struct session *session, struct session_member *memb
 	if (!member->published)
 		return;
 	if (gone) {
+		session_member__settle(member, false);
 		last_words_take(session, member);
 		return;
 	}
@@ -279,9 +301,16 @@ int session_member__enter(struct session *session, struct session_member *member
 	ledger__add_calls(ledger, &member->base, &member->last);
 	if (member->owned) {
 		violations_enter(member, ledger);
-		ledger->calls_lost += member->table.process.calls_lost - member->first.calls_lost;
+		if (member->table.process.calls_lost > member->first.calls_lost)
+			ledger->calls_lost =
+				saturate__add(ledger->calls_lost, member->table.process.calls_lost -
+									  member->first.calls_lost);
 	}
 	ledger_note__add(&ledger->distrusted, member->table.distrusted, pid, 0);
+	ledger_note__add(&ledger->coarse_distrusted, member->table.coarse_distrusted, pid, 0);
+	ledger_note__add(&ledger->unread, member->unread, pid, 0);
+	if (member->unread)
+		ledger->unread_error = member->unread_error;
 	ledger_note__add(&ledger->calls_unread, member->calls_unread, pid, 0);
 	ledger_note__add(&ledger->executions_unread, member->executions_unread, pid, 0);
 	ledger_note__add(&ledger->unlocated_ns, member->unlocated_ns, pid, 0);

@@ -32,6 +32,10 @@ void session_member__base(struct session *session, struct session_member *member
 /* Reads names, violations and, if asked, calls. */
 void session_member__refresh(struct session *session, struct session_member *member, bool calls);
 
+/* What ends a process or replaces its image may be why its latest reading failed, and then it was
+ * no failure: that is known once it is seen whether it goes on. */
+void session_member__settle(struct session_member *member, bool goes_on);
+
 /* The last reading: from the process where it still is, else what its end handed in, else nothing
  * more. gone: the process has ended, or this image of it. */
 void session_member__finish(struct session *session, struct session_member *member, bool gone);

@@ -27,12 +27,16 @@ static bool descriptor_fits(const struct tsn_process *p)
 	       range_fits(p->retired, sizeof(uint64_t), p->labels_max);
 }
 
-/* Where what is said of coarse labels does not fit, the process is taken to have said nothing. */
-static void coarse_check(struct tsn_process *p)
+/* Where what is said of coarse labels does not fit, the process is taken to have said nothing.
+ * True: so it was. */
+static bool coarse_check(struct tsn_process *p)
 {
+	bool distrusted = false;
+
 	if (!p->contexts_max || p->contexts_max > TSN_CONTEXTS_MAX ||
 	    p->contexts_used > p->contexts_max || p->context_stride != sizeof(struct tsn_context) ||
 	    !range_fits(p->contexts, p->context_stride, p->contexts_max)) {
+		distrusted |= p->contexts != 0;
 		p->contexts = 0;
 		p->contexts_max = p->contexts_used = 0;
 	}
@@ -40,13 +44,15 @@ static void coarse_check(struct tsn_process *p)
 	    p->durations_max > TSN_DURATIONS_MAX || p->durations_used > p->durations_max ||
 	    p->durations_stride != TSN_DURATIONS_STRIDE ||
 	    !range_fits(p->durations, p->durations_stride, p->durations_max)) {
+		distrusted |= p->durations != 0;
 		p->durations = 0;
 		p->durations_max = p->durations_used = 0;
 	}
+	return distrusted;
 }
 
 static int descriptor_read(const struct remote *remote, uint64_t address,
-			   struct tsn_process *process)
+			   struct tsn_process *process, bool *coarse_distrusted)
 {
 	int err = remote__read(remote, address, process, sizeof(*process));
 
@@ -55,18 +61,19 @@ static int descriptor_read(const struct remote *remote, uint64_t address,
 	if (process->magic != TSN_MAGIC || process->version != TSN_ABI_VERSION ||
 	    process->size < sizeof(*process))
 		return -EINVAL;
-	coarse_check(process);
+	*coarse_distrusted = coarse_check(process);
 	return 0;
 }
 
 int table__open(struct table *table, const struct remote *remote, uint64_t address, uint32_t pid)
 {
 	struct tsn_process process;
-	int err = descriptor_read(remote, address, &process);
+	bool distrusted;
+	int err = descriptor_read(remote, address, &process, &distrusted);
 
 	if (!err && process.state == TSN_STATE_FOLLOWER) {
 		address = process.leader;
-		err = descriptor_read(remote, address, &process);
+		err = descriptor_read(remote, address, &process, &distrusted);
 	}
 	if (err)
 		return err;
@@ -90,6 +97,7 @@ void table__copy(struct table *to, const struct table *from)
 	to->process = from->process;
 	to->label_count = from->label_count;
 	to->distrusted = from->distrusted;
+	to->coarse_distrusted = from->coarse_distrusted;
 	memcpy(to->labels, from->labels, from->label_count * sizeof(from->labels[0]));
 }
 
@@ -119,9 +127,10 @@ static bool moved(uint64_t before, uint64_t now)
 
 int table__refresh(struct table *table, const struct remote *remote)
 {
-	struct tsn_label entries[16];
+	struct tsn_label entries[128];
 	struct tsn_process process;
-	int err = descriptor_read(remote, table->address, &process);
+	bool distrusted;
+	int err = descriptor_read(remote, table->address, &process, &distrusted);
 
 	if (err)
 		return err;
@@ -132,6 +141,7 @@ int table__refresh(struct table *table, const struct remote *remote)
 	    moved(table->process.durations, process.durations))
 		return -EINVAL;
 	table->process = process;
+	table->coarse_distrusted = distrusted;
 	while (table->label_count < process.labels_count) {
 		uint32_t first = table->label_count, n = process.labels_count - first, i;
 
@@ -198,6 +208,7 @@ static int slots_sum(const struct table *table, const struct remote *remote,
 static int calls_try(struct table *table, const struct remote *remote, struct table_calls *calls)
 {
 	struct tsn_process after;
+	bool distrusted;
 	int err = table__refresh(table, remote);
 
 	if (err)
@@ -209,7 +220,7 @@ static int calls_try(struct table *table, const struct remote *remote, struct ta
 	if (!err)
 		err = slots_sum(table, remote, calls);
 	if (!err)
-		err = descriptor_read(remote, table->address, &after);
+		err = descriptor_read(remote, table->address, &after, &distrusted);
 	if (err)
 		return err;
 	return table->process.folds_begun == table->process.folds_done &&

@@ -27,8 +27,9 @@ struct table {
 	/* contexts and durations are 0 where there are none, and where they contradict the ABI. */
 	struct tsn_process process;
 	struct table_label labels[TSN_LABELS_MAX];
-	uint32_t label_count; /* of labels[] that are read; 1 at least once a table is found */
-	uint64_t distrusted;  /* labels whose entry was nonsense */
+	uint32_t label_count;	/* of labels[] that are read; 1 at least once a table is found */
+	uint64_t distrusted;	/* labels whose entry was nonsense */
+	bool coarse_distrusted; /* so was what it last said of contexts or durations */
 };
 
 /*

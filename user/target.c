@@ -73,8 +73,13 @@ int target__open(pid_t pid, struct target **opened, char error[TARGET_ERROR_SIZE
 		target__free(target);
 		return err;
 	}
-	target->reader = (struct remote_process){.pid = target->pid, .through = target->pid};
-	target->remote = remote__process(&target->reader);
+	target->reader = reader__new(target->pid);
+	if (!target->reader) {
+		snprintf(error, TARGET_ERROR_SIZE, "out of memory");
+		target__free(target);
+		return -ENOMEM;
+	}
+	target->remote = remote__process(target->reader);
 	identity_read(target);
 	*opened = target;
 	return 0;
@@ -90,8 +95,12 @@ struct target *target__follow(pid_t pid, uint32_t own_pid, const char *comm,
 	target->pid = pid;
 	target->own_pid = own_pid;
 	target->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	target->reader = (struct remote_process){.pid = pid, .through = pid};
-	target->remote = remote__process(&target->reader);
+	target->reader = reader__new(pid);
+	if (!target->reader) {
+		target__free(target);
+		return NULL;
+	}
+	target->remote = remote__process(target->reader);
 	if (from) {
 		target->exe = from->exe ? strdup(from->exe) : NULL;
 		target->build_id = from->build_id ? strdup(from->build_id) : NULL;
@@ -113,6 +122,7 @@ void target__free(struct target *target)
 		return;
 	if (target->pidfd >= 0)
 		close(target->pidfd);
+	reader__free(target->reader);
 	free(target->comm);
 	free(target->exe);
 	free(target->build_id);
@@ -134,8 +144,10 @@ int target__locate(struct target *target)
 		uint64_t address;
 
 		err = image__find_descriptor(&target->remote, bases.base[i], &address);
-		if (err == -EPERM || err == -ESRCH)
+		if (err == -EPERM || err == -ESRCH || err == -ETIMEDOUT)
 			best = err;
+		if (err == -ETIMEDOUT)
+			break;
 		if (err)
 			continue;
 		err = table__open(&target->table, &target->remote, address, target->own_pid);

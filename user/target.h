@@ -19,11 +19,11 @@ struct target {
 	uint32_t own_pid; /* what the process calls itself, in its own pid namespace */
 	int pidfd;	  /* -1: it has ended */
 	char *comm;
-	char *exe;		      /* NULL: not readable */
-	char *build_id;		      /* NULL: none */
-	struct remote_process reader; /* what remote reads through */
-	struct remote remote;
-	bool located; /* table is that of the image that runs */
+	char *exe;	/* NULL: not readable */
+	char *build_id; /* NULL: none */
+	struct reader *reader;
+	struct remote remote; /* through reader */
+	bool located;	      /* table is that of the image that runs */
 	struct table table;
 };
 

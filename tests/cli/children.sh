@@ -45,8 +45,10 @@ children_in_a_container_have_its_ids() {
 	/usr/bin/python3 - report.json <<'END' || fail "other ids, or not all processes"
 import json, sys
 report = json.load(open(sys.argv[1]))
-assert [t["pid"] for t in report["target"]] == [2, 3, 4, 5, 6, 7], report["target"]
-assert {(t["pid"], t["tid"]) for t in report["threads"]} == {(i, i) for i in range(2, 8)}, report["threads"]
+pids = [t["pid"] for t in report["target"]]
+# Of eight processes in there one is the recorder, and one its child that reads for it.
+assert pids[0] == 2 and sorted(set(pids)) == pids and len(pids) == 6 and pids[-1] <= 8, report["target"]
+assert {(t["pid"], t["tid"]) for t in report["threads"]} == {(i, i) for i in pids}, report["threads"]
 END
 }
 
@@ -87,9 +89,9 @@ END
 }
 
 stops_at_its_time_while_children_go_on() {
-	run "$TICKSNICK" record --follow-children -d 0.4 -- sh -c "'$SUBJECTS/calls' 3; true"
+	run "$TICKSNICK" record --follow-children -d 0.4 -o report.json -- sh -c "'$SUBJECTS/calls' 3; true"
 	assert_exit 0
-	assert_contains "its time was up"
+	assert_matches '"ended_by": *"duration"' report.json
 	assert_contains "calls (pid"
 }
 

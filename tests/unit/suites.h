@@ -18,6 +18,7 @@ Suite *render_suite(void);
 Suite *report_suite(void);
 Suite *table_suite(void);
 Suite *image_suite(void);
+Suite *reader_suite(void);
 Suite *pids_suite(void);
 Suite *histogram_suite(void);
 Suite *spans_suite(void);

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+/* Reading through a child: that it reads, and that it is given up where it does not end. */
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "reader.h"
+#include "suites.h"
+
+static struct reader *reader;
+
+static void setup(void)
+{
+	reader = reader__new(getpid());
+	ck_assert_ptr_nonnull(reader);
+}
+
+static void teardown(void)
+{
+	reader__free(reader);
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* The one child of this process; 0: there is none. */
+static pid_t child(void)
+{
+	char path[64];
+	FILE *children;
+	int pid = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	children = fopen(path, "re");
+	ck_assert_ptr_nonnull(children);
+	if (fscanf(children, "%d", &pid) != 1)
+		pid = 0;
+	fclose(children);
+	return pid;
+}
+
+static const struct {
+	size_t stride, size, count;
+} shapes[] = {
+	{1, 1, 1},	     {0, 0, 0},	       {8, 8, 3},
+	{100, 64, 1000},     {4096, 4096, 65}, {1 << 20, 300000, 3},
+	{700000, 700000, 1},
+};
+
+START_TEST(pieces_of_any_number_and_size_are_read)
+{
+	size_t size = shapes[_i].size, stride = shapes[_i].stride, count = shapes[_i].count, i;
+	unsigned char *from = malloc(stride * count + 1), *to = malloc(size * count + 1);
+
+	ck_assert(from && to);
+	for (i = 0; i < stride * count; i++)
+		from[i] = (unsigned char)(i * 7 + i / 251);
+	to[size * count] = 42;
+	ck_assert_int_eq(reader__gather(reader, (uintptr_t)from, stride, size, count, to), 0);
+	for (i = 0; i < count; i++)
+		ck_assert_mem_eq(to + i * size, from + i * stride, size);
+	ck_assert_uint_eq(to[size * count], 42);
+	free(from);
+	free(to);
+}
+END_TEST
+
+START_TEST(what_is_not_there_is_a_fault_and_no_end)
+{
+	int here = 42, read = 0;
+
+	ck_assert_int_eq(reader__gather(reader, 16, 4, 4, 1, &read), -EFAULT);
+	ck_assert_int_eq(reader__gather(reader, UINT64_MAX - 100, 4, 4, 1, &read), -EFAULT);
+	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), 0);
+	ck_assert_int_eq(read, 42);
+}
+END_TEST
+
+START_TEST(a_process_that_is_gone_says_so)
+{
+	pid_t pid = fork();
+	int read;
+
+	if (!pid)
+		_exit(0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	reader__free(reader);
+	reader = reader__new(pid);
+	ck_assert_int_eq(reader__gather(reader, 4096, 4, 4, 1, &read), -ESRCH);
+}
+END_TEST
+
+START_TEST(a_read_that_does_not_end_is_given_up_and_none_is_begun_after_it)
+{
+	int here = 42, read = 0;
+	double before;
+
+	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), 0);
+	ck_assert_int_ne(child(), 0);
+	kill(child(), SIGSTOP);
+	before = seconds();
+	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), -ETIMEDOUT);
+	ck_assert_double_ge(seconds() - before, 0.9);
+	ck_assert_int_eq(child(), 0);
+	before = seconds();
+	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), -ETIMEDOUT);
+	ck_assert_int_eq(child(), 0);
+	ck_assert_double_lt(seconds() - before, 0.5);
+}
+END_TEST
+
+START_TEST(a_child_that_is_killed_is_replaced)
+{
+	int here = 42, read = 0;
+
+	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), 0);
+	kill(child(), SIGKILL);
+	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), -EPIPE);
+	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), 0);
+}
+END_TEST
+
+START_TEST(the_child_holds_nothing_open_and_ends_with_its_reader)
+{
+	char path[64];
+	int here = 42, got = 0, ends[2];
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &got), 0);
+	close(ends[1]);
+	ck_assert_int_eq(read(ends[0], path, 1), 0);
+	pid = child();
+	reader__free(reader);
+	reader = NULL;
+	ck_assert_int_ne(kill(pid, 0), 0);
+}
+END_TEST
+
+Suite *reader_suite(void)
+{
+	Suite *suite = suite_create("reader");
+	TCase *tcase = tcase_create("child");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, pieces_of_any_number_and_size_are_read, 0,
+			    sizeof(shapes) / sizeof(shapes[0]));
+	tcase_add_test(tcase, what_is_not_there_is_a_fault_and_no_end);
+	tcase_add_test(tcase, a_process_that_is_gone_says_so);
+	tcase_add_test(tcase, a_read_that_does_not_end_is_given_up_and_none_is_begun_after_it);
+	tcase_add_test(tcase, a_child_that_is_killed_is_replaced);
+	tcase_add_test(tcase, the_child_holds_nothing_open_and_ends_with_its_reader);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
