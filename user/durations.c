@@ -5,9 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADS_CHUNK 256
-#define READ_TRIES  3
-#define BLOCK_BYTES (TSN_DURATION_BUCKETS * sizeof(uint64_t))
+#define HEADS_CHUNK  256
+#define READ_TRIES   3
+#define BLOCK_BYTES  (TSN_DURATION_BUCKETS * sizeof(uint64_t))
+#define BLOCKS_CHUNK 24
+
+/* What is read of blocks at once. */
+struct durations_room {
+	char heads[HEADS_CHUNK * TSN_DURATIONS_BUCKETS_OFFSET] __attribute__((aligned(8)));
+	uint64_t buckets[BLOCKS_CHUNK][TSN_DURATION_BUCKETS];
+};
 
 static uint64_t plus(uint64_t a, uint64_t b)
 {
@@ -29,27 +36,30 @@ struct durations *durations__new(uint64_t start, size_t *room)
 		return NULL;
 	durations->start = start;
 	durations->room = room;
+	durations->base = durations->sums[0];
+	durations->last = durations->sums[1];
+	durations->next = durations->sums[2];
 	return durations;
-}
-
-static void sums_free(struct durations *durations, struct durations_sum *sums)
-{
-	size_t i;
-
-	for (i = 0; i < TSN_LABELS_MAX; i++) {
-		*durations->room += sums[i].buckets != NULL;
-		free(sums[i].buckets);
-	}
 }
 
 void durations__free(struct durations *durations)
 {
+	size_t i, label;
+
 	if (!durations)
 		return;
-	sums_free(durations, durations->base);
-	sums_free(durations, durations->last);
-	sums_free(durations, durations->next);
+	for (i = 0; i < 3; i++)
+		for (label = 0; label < durations->labels; label++) {
+			*durations->room += durations->sums[i][label].buckets != NULL;
+			free(durations->sums[i][label].buckets);
+		}
 	free(durations);
+}
+
+static void label_use(struct durations *durations, uint32_t label)
+{
+	if (durations->labels <= label)
+		durations->labels = label + 1;
 }
 
 /* ---- blocks ---- */
@@ -91,124 +101,131 @@ static uint64_t *buckets_of(struct durations *durations, struct durations_sum *s
 	return sum->buckets;
 }
 
-static int block_add(struct durations *durations, const struct remote *remote,
-		     const struct tsn_durations *block, uint64_t address, uint64_t now)
+static bool block_counts(const struct tsn_durations *block)
+{
+	return block->label && block->label < TSN_LABELS_MAX && block->count;
+}
+
+/* read: its buckets. */
+static void block_add(struct durations *durations, const struct tsn_durations *block,
+		      const uint64_t *read, uint64_t now)
 {
 	struct durations_sum *sum = &durations->next[block->label];
-	uint64_t read[TSN_DURATION_BUCKETS], *buckets;
+	uint64_t *buckets;
 	size_t i;
-	int err;
 
-	if (!block->count)
-		return 0;
+	label_use(durations, block->label);
 	sum->count = plus(sum->count, block->count);
 	sum->sum = plus(sum->sum, block->sum);
 	maxima_add(durations, block, now);
 	buckets = buckets_of(durations, sum);
-	if (!buckets)
-		return 0;
-	err = remote__read(remote, address + TSN_DURATIONS_BUCKETS_OFFSET, read, sizeof(read));
-	for (i = 0; i < TSN_DURATION_BUCKETS && !err; i++)
+	for (i = 0; i < TSN_DURATION_BUCKETS && buckets; i++)
 		buckets[i] = plus(buckets[i], read[i]);
-	return err;
 }
 
 static void next_clear(struct durations *durations)
 {
 	size_t i;
 
-	for (i = 0; i < TSN_LABELS_MAX; i++) {
+	for (i = 0; i < durations->labels; i++) {
 		durations->next[i].count = durations->next[i].sum = 0;
 		if (durations->next[i].buckets)
 			memset(durations->next[i].buckets, 0, BLOCK_BYTES);
 	}
 }
 
-/* Adds all blocks up in next. */
-static int blocks_add(struct durations *durations, const struct table *table,
-		      const struct remote *remote, char *heads, uint64_t now)
+static const struct tsn_durations *head_at(const struct durations_room *room, uint32_t i)
 {
-	uint32_t used = table->process.durations_used, at, i;
+	return (const void *)(room->heads + (size_t)i * TSN_DURATIONS_BUCKETS_OFFSET);
+}
+
+/* Adds up the blocks whose heads are there, each run of those that count in one reading, for most
+ * of what a reading costs is that it is one. from: address of the first. */
+static int chunk_add(struct durations *durations, const struct remote *remote,
+		     struct durations_room *room, uint64_t from, uint32_t count, uint64_t now)
+{
+	uint32_t first, n, i;
+	int err = 0;
+
+	for (first = 0; first < count && !err; first += n) {
+		for (n = 0; first + n < count && n < BLOCKS_CHUNK; n++)
+			if (!block_counts(head_at(room, first + n)))
+				break;
+		err = remote__gather(remote,
+				     from + (uint64_t)first * TSN_DURATIONS_STRIDE +
+					     TSN_DURATIONS_BUCKETS_OFFSET,
+				     TSN_DURATIONS_STRIDE, BLOCK_BYTES, n, room->buckets);
+		for (i = 0; i < n && !err; i++)
+			block_add(durations, head_at(room, first + i), room->buckets[i], now);
+		n += !n; /* one that does not count */
+	}
+	return err;
+}
+
+/* Adds all blocks up in next. */
+static int blocks_add(struct durations *durations, const struct tsn_process *process,
+		      const struct remote *remote, struct durations_room *room, uint64_t now)
+{
+	uint32_t used = process->durations_used, at;
 	int err = 0;
 
 	next_clear(durations);
 	for (at = 0; at < used && !err; at += HEADS_CHUNK) {
 		uint32_t n = used - at < HEADS_CHUNK ? used - at : HEADS_CHUNK;
-		uint64_t from = table->process.durations + (uint64_t)at * TSN_DURATIONS_STRIDE;
+		uint64_t from = process->durations + (uint64_t)at * TSN_DURATIONS_STRIDE;
 
 		err = remote__gather(remote, from, TSN_DURATIONS_STRIDE,
-				     TSN_DURATIONS_BUCKETS_OFFSET, n, heads);
-		for (i = 0; i < n && !err; i++) {
-			const struct tsn_durations *block =
-				(const void *)(heads + (size_t)i * TSN_DURATIONS_BUCKETS_OFFSET);
-
-			if (block->label && block->label < TSN_LABELS_MAX)
-				err = block_add(durations, remote, block,
-						from + (uint64_t)i * TSN_DURATIONS_STRIDE, now);
-		}
+				     TSN_DURATIONS_BUCKETS_OFFSET, n, room->heads);
+		if (!err)
+			err = chunk_add(durations, remote, room, from, n, now);
 	}
 	return err;
 }
 
-/* Whether a thread's blocks were folded, or new ones taken, since the descriptor in table was read.
- */
-static int blocks_stood_still(const struct table *table, const struct remote *remote,
-			      struct table *fresh)
+/* -EAGAIN: threads exited between the two descriptors, so blocks may count twice or not at all. */
+static int blocks_stood_still(const struct tsn_process *before, const struct tsn_process *after)
 {
-	int err;
-
-	*fresh = *table;
-	err = table__refresh(fresh, remote);
-	if (err)
-		return err;
-	return table->process.folds_begun == table->process.folds_done &&
-			       fresh->process.folds_begun == table->process.folds_begun &&
-			       fresh->process.durations_used == table->process.durations_used
+	return before->folds_begun == before->folds_done &&
+			       after->folds_begun == before->folds_begun &&
+			       after->durations_used == before->durations_used
 		       ? 0
 		       : -EAGAIN;
 }
 
-/* Puts what the blocks hold into sums. */
+/* Puts what the blocks hold into *sums, which is base or last. */
 static int sums_read(struct durations *durations, const struct table *table,
-		     const struct remote *remote, uint64_t now, struct durations_sum *sums)
+		     const struct remote *remote, uint64_t now, struct durations_sum **sums)
 {
-	size_t size = TSN_LABELS_MAX * sizeof(*sums);
-	struct durations_sum *swap;
-	struct table *fresh;
-	char *heads;
+	struct tsn_process before = table->process, after;
+	struct durations_sum *next = durations->next;
+	struct durations_room *room;
 	int err = -EAGAIN, i;
 
 	if (!table->process.durations)
 		return -ENOENT;
-	heads = malloc((size_t)HEADS_CHUNK * TSN_DURATIONS_BUCKETS_OFFSET);
-	fresh = malloc(2 * sizeof(*fresh));
-	swap = malloc(size);
-	if (!heads || !fresh || !swap)
-		err = -ENOMEM;
-	else
-		fresh[0] = *table;
+	room = malloc(sizeof(*room));
+	if (!room)
+		return -ENOMEM;
 	for (i = 0; i < READ_TRIES && err == -EAGAIN; i++) {
-		err = blocks_add(durations, &fresh[0], remote, heads, now);
+		err = blocks_add(durations, &before, remote, room, now);
+		if (!err)
+			err = table__read_process(table, remote, &after);
 		if (err)
 			break;
-		err = blocks_stood_still(&fresh[0], remote, &fresh[1]);
-		if (err == -EAGAIN)
-			fresh[0] = fresh[1];
+		err = blocks_stood_still(&before, &after);
+		before = after;
 	}
 	if (!err || err == -EAGAIN) {
 		durations->torn = err;
-		memcpy(swap, sums, size);
-		memcpy(sums, durations->next, size);
-		memcpy(durations->next, swap, size);
+		durations->next = *sums;
+		*sums = next;
 		if (durations->read && epoch_of(now) > durations->epoch + TSN_DURATION_MAXIMA - 1)
 			durations->gap = true;
 		durations->epoch = epoch_of(now);
 		durations->read = true;
 		err = 0;
 	}
-	free(heads);
-	free(fresh);
-	free(swap);
+	free(room);
 	return err;
 }
 
@@ -248,8 +265,8 @@ static uint32_t open_label(const struct tsn_context *entry)
 	return entry->chain[0];
 }
 
-static int open_read(const struct table *table, const struct remote *remote, uint64_t edge,
-		     struct durations_open *open)
+static int open_read(struct durations *durations, const struct table *table,
+		     const struct remote *remote, uint64_t edge, struct durations_open *open)
 {
 	struct tsn_context *entries;
 	size_t count, i;
@@ -257,13 +274,14 @@ static int open_read(const struct table *table, const struct remote *remote, uin
 
 	if (err)
 		return err;
-	memset(open, 0, TSN_LABELS_MAX * sizeof(*open));
+	memset(open, 0, durations->labels * sizeof(*open));
 	for (i = 1; i < count; i++) {
 		uint32_t label = open_label(&entries[i]);
 
 		/* What was opened after the edge was not open then. */
 		if (!label || entries[i].opened > edge)
 			continue;
+		label_use(durations, label);
 		open[label].count++;
 		open[label].units = plus(open[label].units, edge - entries[i].opened);
 	}
@@ -297,10 +315,11 @@ int durations__look(struct durations *durations, const struct table *table,
 
 		if (!label)
 			continue;
+		label_use(durations, label);
 		found[label]++;
 		caller_add(&durations->looks[label], entries[i].tid);
 	}
-	for (i = 1; i < TSN_LABELS_MAX; i++) {
+	for (i = 1; i < durations->labels; i++) {
 		durations->looks[i].readings += found[i] > 0;
 		durations->looks[i].shared += found[i] > 1;
 	}
@@ -313,12 +332,12 @@ int durations__look(struct durations *durations, const struct table *table,
 int durations__read_base(struct durations *durations, const struct table *table,
 			 const struct remote *remote, uint64_t now)
 {
-	int err = sums_read(durations, table, remote, now, durations->base);
+	int err = sums_read(durations, table, remote, now, &durations->base);
 	size_t i;
 
 	if (err)
 		return err;
-	for (i = 0; i < TSN_LABELS_MAX; i++) {
+	for (i = 0; i < durations->labels; i++) {
 		struct durations_sum *last = &durations->last[i];
 		const struct durations_sum *base = &durations->base[i];
 		uint64_t *buckets;
@@ -335,19 +354,19 @@ int durations__read_base(struct durations *durations, const struct table *table,
 int durations__read_open_first(struct durations *durations, const struct table *table,
 			       const struct remote *remote, uint64_t edge)
 {
-	return open_read(table, remote, edge, durations->open_first);
+	return open_read(durations, table, remote, edge, durations->open_first);
 }
 
 int durations__read(struct durations *durations, const struct table *table,
 		    const struct remote *remote, uint64_t now)
 {
-	return sums_read(durations, table, remote, now, durations->last);
+	return sums_read(durations, table, remote, now, &durations->last);
 }
 
 int durations__read_open_last(struct durations *durations, const struct table *table,
 			      const struct remote *remote, uint64_t edge)
 {
-	return open_read(table, remote, edge, durations->open_last);
+	return open_read(durations, table, remote, edge, durations->open_last);
 }
 
 /* ---- results ---- */
@@ -356,7 +375,7 @@ bool durations__complete(const struct durations *durations)
 {
 	size_t label, i;
 
-	for (label = 0; label < TSN_LABELS_MAX; label++) {
+	for (label = 0; label < durations->labels; label++) {
 		const struct durations_sum *last = &durations->last[label];
 		uint64_t total = 0;
 

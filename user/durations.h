@@ -40,15 +40,19 @@ struct durations_longest {
 	uint64_t hidden;  /* one before it, behind which others may hide that are not longer */
 };
 
-/* Of one image. 200 KB, and 20 KB for each reading of a label with executions. */
+/* Of one image. 200 KB, of which what labels do not use is not touched, and 20 KB for each reading
+ * of a label with executions. */
 struct durations {
-	uint64_t start; /* when the session began */
-	uint64_t epoch; /* of the latest reading */
-	bool read;	/* there was one */
-	bool gap;	/* readings were so far apart that maxima may have been lost */
-	bool torn;	/* threads kept exiting during the latest reading */
-	size_t *room;	/* histograms that may still be made */
-	struct durations_sum base[TSN_LABELS_MAX], last[TSN_LABELS_MAX], next[TSN_LABELS_MAX];
+	uint64_t start;	 /* when the session began */
+	uint64_t epoch;	 /* of the latest reading */
+	bool read;	 /* there was one */
+	bool gap;	 /* readings were so far apart that maxima may have been lost */
+	bool torn;	 /* threads kept exiting during the latest reading */
+	size_t *room;	 /* histograms that may still be made */
+	uint32_t labels; /* none from this one on has anything below */
+	/* struct durations_sum[TSN_LABELS_MAX] each; base and last are what was read */
+	struct durations_sum *base, *last, *next;
+	struct durations_sum sums[3][TSN_LABELS_MAX];
 	struct durations_longest longest[TSN_LABELS_MAX];
 	struct durations_open open_first[TSN_LABELS_MAX], open_last[TSN_LABELS_MAX];
 	struct durations_looks looks[TSN_LABELS_MAX];

@@ -148,7 +148,7 @@ int ledger__add_durations(struct ledger *ledger, const struct durations *duratio
 		free(buckets);
 		return -ENOMEM;
 	}
-	for (id = 1; id < TSN_LABELS_MAX; id++)
+	for (id = 1; id < durations->labels; id++)
 		if (durations->last[id].count || durations->open_first[id].count ||
 		    durations->open_last[id].count || durations->looks[id].readings)
 			span_add(ledger, &ledger->spans[id], durations, id, stretch, buckets);

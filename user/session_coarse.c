@@ -132,7 +132,7 @@ static bool final_read(struct session *session, struct session_member *member)
 	table = malloc(sizeof(*table));
 	if (!table)
 		return false;
-	*table = member->table;
+	table__copy(table, &member->table);
 	table__finish(table, final);
 	remains = remains__new(session->engine, member->index, table);
 	if (remains && member_ready(session, member, table)) {

@@ -84,7 +84,8 @@ int table__open(struct table *table, const struct remote *remote, uint64_t addre
 	if (process.pid != pid)
 		return -ESTALE;
 
-	memset(table, 0, sizeof(*table));
+	memset(table->labels, 0, table->label_count * sizeof(table->labels[0]));
+	table->distrusted = 0;
 	table->address = address;
 	table->process = process;
 	table->label_count = 1;
@@ -125,21 +126,40 @@ static bool moved(uint64_t before, uint64_t now)
 	return before && now != before;
 }
 
+/* As table__read_process(). */
+static int process_read(const struct table *table, const struct remote *remote,
+			struct tsn_process *process, bool *distrusted)
+{
+	int err = descriptor_read(remote, table->address, process, distrusted);
+
+	if (err)
+		return err;
+	if (process->state != TSN_STATE_READY || !descriptor_fits(process) ||
+	    process->slots != table->process.slots || process->labels != table->process.labels ||
+	    process->retired != table->process.retired ||
+	    moved(table->process.contexts, process->contexts) ||
+	    moved(table->process.durations, process->durations))
+		return -EINVAL;
+	return 0;
+}
+
+int table__read_process(const struct table *table, const struct remote *remote,
+			struct tsn_process *process)
+{
+	bool distrusted;
+
+	return process_read(table, remote, process, &distrusted);
+}
+
 int table__refresh(struct table *table, const struct remote *remote)
 {
 	struct tsn_label entries[128];
 	struct tsn_process process;
 	bool distrusted;
-	int err = descriptor_read(remote, table->address, &process, &distrusted);
+	int err = process_read(table, remote, &process, &distrusted);
 
 	if (err)
 		return err;
-	if (process.state != TSN_STATE_READY || !descriptor_fits(&process) ||
-	    process.slots != table->process.slots || process.labels != table->process.labels ||
-	    process.retired != table->process.retired ||
-	    moved(table->process.contexts, process.contexts) ||
-	    moved(table->process.durations, process.durations))
-		return -EINVAL;
 	table->process = process;
 	table->coarse_distrusted = distrusted;
 	while (table->label_count < process.labels_count) {

@@ -36,12 +36,18 @@ struct table {
  * Reads the descriptor at address, or at the leader's address it names. pid: what the process calls
  * itself. 0; -EAGAIN: nothing is registered yet; -EINVAL: it is not a descriptor of this ABI, or
  * contradicts itself; -ESTALE: it is that of another process (a fork that bypassed the handlers);
- * else what reading failed with. Does not touch labels unless it succeeds.
+ * else what reading failed with. *table is all zero or was opened before, and is not touched unless
+ * the descriptor is found.
  */
 int table__open(struct table *table, const struct remote *remote, uint64_t address, uint32_t pid);
 
-/* Copies what is in use of it: tables are large, and mostly empty. */
+/* Copies what is in use of it: tables are large, and mostly not touched. */
 void table__copy(struct table *to, const struct table *from);
+
+/* Reads the descriptor again. -EINVAL: it contradicts itself or what it said before, else 0 or what
+ * reading failed with, and *process may be anything then. */
+int table__read_process(const struct table *table, const struct remote *remote,
+			struct tsn_process *process);
 
 /* Reads the descriptor again and the labels that came since. 0 or a negative errno. */
 int table__refresh(struct table *table, const struct remote *remote);

@@ -81,6 +81,7 @@ static struct durations *durations_of(uint64_t n, uint64_t units, uint64_t longe
 	struct durations *durations = durations__new(0, room);
 	struct durations_sum *last = &durations->last[1];
 
+	durations->labels = 2;
 	last->count = n;
 	last->sum = n * units;
 	last->buckets = calloc(TSN_DURATION_BUCKETS, sizeof(*last->buckets));
