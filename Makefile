@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Targets: all (default), demo, check, check-long, check-kernels, soak, unit, bench, bench-full, asan, install,
-# uninstall, clean. V=1 shows the commands.
-# demo, check, asan, bench and bench-full install what is missing (scripts/deps); the others only say so.
+# Targets: all (default), demo, check, check-long, check-kernels, soak, unit, fuzz, bench, bench-full, asan,
+# install, uninstall, clean. V=1 shows the commands.
+# demo, check, fuzz, asan, bench and bench-full install what is missing (scripts/deps); the others only say so.
 
 VERSION := 0.1.0
 
@@ -51,13 +51,22 @@ KERNEL_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/kernel/*.c))
 BENCH_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bench/*.c))
 BENCH := $(BUILD)/ticksnick-bench
 PROGRAM_BIN := $(patsubst bench/programs/%.c,$(BUILD)/bench/%,$(wildcard bench/programs/*.c))
+# Of the recorder, what reads bytes that others have written, and what shows them.
+FUZZ := $(BUILD)/fuzz
+FUZZ_LEFT_OUT := main cmd_% session% collect% engine snapshot timer census launch target remains output ids
+FUZZ_SAN := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all
+FUZZ_SRC := $(filter-out $(FUZZ_LEFT_OUT:%=user/%.c),$(USER_SRC)) \
+	$(filter-out tests/fuzz/fuzz_%,$(wildcard tests/fuzz/*.c))
+FUZZ_OBJ := $(FUZZ_SRC:%.c=$(FUZZ)/%.o)
+FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(FUZZ)/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SECONDS ?= 3600
 COMMANDS := record report doctor
 MAN := $(wildcard docs/*.1)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all deps demo check check-long check-kernels soak test-programs bench bench-full install uninstall clean asan \
-	unit programs
+.PHONY: all deps demo check check-long check-kernels soak fuzz test-programs bench bench-full install \
+	uninstall clean asan unit programs
 all: $(BUILD)/ticksnick $(BENCH) programs
 	@:
 
@@ -120,6 +129,12 @@ asan:
 		all $(ASAN_BUILD)/tests/run-unit
 	@CC='$(CC)' LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 \
 		tests/run.sh $(ASAN_BUILD) unit cli
+
+# Looks for inputs that break what reads other people's bytes; make check does so for less than a minute.
+fuzz:
+	@$(DEPS) build test
+	@$(SUBMAKE) $(FUZZ_BIN)
+	@bash tests/fuzz/run.sh $(BUILD) $(FUZZ_SECONDS)
 
 # Every mode of ticksnick-bench in one table: in four minutes, and as long as it takes to say more.
 bench: BENCH_OPTIONS = --brief
@@ -195,7 +210,19 @@ $(BUILD)/tests/run-kernel: $(KERNEL_OBJ) $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(SAN) -o $@ $^ $(LIBS) $(CHECK_LIBS)
 
-test-programs: all $(BUILD)/tests/run-unit $(BUILD)/tests/run-kernel $(SUBJECT_BIN) $(PLUGIN_LIB)
+$(FUZZ)/%.o: %.c | $(SKEL)
+	$(call say,FUZZ,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(ALL_CFLAGS) -O1 $(FUZZ_SAN) -fsanitize=fuzzer-no-link -c $< -o $@
+
+$(FUZZ)/fuzz_%: $(FUZZ)/tests/fuzz/fuzz_%.o $(FUZZ_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CLANG) $(FUZZ_SAN) -fsanitize=fuzzer -o $@ $^ -ljansson -lm
+
+# The objects of the targets, too, are to be kept.
+.SECONDARY:
+
+test-programs: all $(FUZZ_BIN) $(BUILD)/tests/run-unit $(BUILD)/tests/run-kernel $(SUBJECT_BIN) $(PLUGIN_LIB)
 	@:
 
 unit: $(BUILD)/tests/run-unit
@@ -230,4 +257,4 @@ uninstall:
 clean:
 	$(Q)rm -rf $(BUILD) $(ASAN_BUILD)
 
--include $(wildcard $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
+-include $(wildcard $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(FUZZ)/*/*/*.d)

@@ -3,7 +3,7 @@
 # Runs the test suites one after the other, shows what they print, says again what failed, and ends with one
 # line that sums them up: "N passed, N failed", with ", N skipped" when something was skipped.
 #
-# usage: tests/run.sh BUILD [SUITE..]		suites: unit header matrix kernel cli style (default: all of them)
+# usage: tests/run.sh BUILD [SUITE..]		suites: unit header matrix kernel cli fuzz style (default: all of them)
 #
 # A suite that exits non-zero without naming a failure, or that prints no count, counts as one
 # failure. Without root whatever
@@ -13,7 +13,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "${1:?usage: tests/run.sh BUILD [SUITE..]}" && pwd) || exit 1
 shift
 cd "$top" || exit 1
-[ $# -gt 0 ] || set -- unit header matrix kernel cli style
+[ $# -gt 0 ] || set -- unit header matrix kernel cli fuzz style
 suites=${TESTS_SUITE_DIR:-}
 # Of a unit test, s: a machine may have other things to do. A test that hangs still ends.
 export CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-60}
@@ -30,6 +30,7 @@ suite_command() {
 	matrix) echo "bash tests/header/matrix.sh $build/tests/header $build/ticksnick" ;;
 	kernel) echo "$build/tests/run-kernel" ;;
 	cli) echo "bash tests/cli/run.sh $build" ;;
+	fuzz) echo "bash tests/fuzz/run.sh $build" ;;
 	style) echo "bash scripts/style" ;;
 	*) return 1 ;;
 	esac
