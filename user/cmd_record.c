@@ -377,17 +377,19 @@ static int session_run(struct run *run)
 static int followed_check(const struct run *run)
 {
 	uint64_t unread = run->session->roll.unread;
+	bool cut = run->session->ended_by == SESSION_ENDED_BY_DURATION;
 	char name[64];
 
 	if (session_children__kept(run->session))
 		return 0;
 	snprintf(name, sizeof(name), "process %d", run->arguments.pids[0]);
 	return fail(EXIT_NO_TARGET,
-		    "neither %s%s nor what it has started has a ticksnick slot%s: include "
-		    "<ticksnick/ticksnick.h> in it and label its code, see ticksnick(1)",
+		    "neither %s%s nor what it has started has a ticksnick slot%s: " LABEL_IT,
 		    run->launched ? run->arguments.command[0] : name,
 		    run->arguments.pid_count > 1 ? " (and the others)" : "",
-		    unread ? ", as far as could be seen before it ended" : "");
+		    unread ? ", as far as could be seen before it ended"
+		    : cut  ? ", as far as they came in the session's time"
+			   : "");
 }
 
 /* A command without a slot is known for it only now. */
@@ -404,9 +406,12 @@ static int slots_check(const struct run *run)
 		if (run->session->members[i]->published)
 			return 0;
 	return run->launched ? fail(EXIT_NO_TARGET,
-				    "%s has no ticksnick slot (what it starts is recorded with "
+				    "%s has no ticksnick slot%s (what it starts is recorded with "
 				    "--follow-children): " LABEL_IT,
-				    run->arguments.command[0])
+				    run->arguments.command[0],
+				    run->session->ended_by == SESSION_ENDED_BY_DURATION
+					    ? ", as far as it came in the session's time"
+					    : "")
 			     : 0;
 }
 

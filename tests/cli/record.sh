@@ -40,6 +40,14 @@ says_that_a_command_has_no_slot() {
 	one_sentence
 }
 
+says_that_a_command_did_not_come_to_its_slot() {
+	run "$TICKSNICK" record -d 0.1 "$@" -- sleep 60
+	assert_exit 5
+	assert_err_contains "as far as"
+	assert_err_contains "in the session's time"
+	one_sentence
+}
+
 says_that_a_command_cannot_be_run() {
 	run "$TICKSNICK" record -- ./no-such-program
 	assert_exit 2
@@ -212,6 +220,8 @@ if [ "$(id -u)" -eq 0 ]; then
 	test_case says_that_a_process_is_dead
 	test_case says_that_a_process_has_no_slot
 	test_case says_that_a_command_has_no_slot
+	test_case says_that_a_command_did_not_come_to_its_slot
+	test_case says_that_a_command_did_not_come_to_its_slot --follow-children
 	test_case says_that_a_command_cannot_be_run
 	test_case refuses_an_output_that_cannot_be_written_before_it_records
 	test_case needs_just_three_capabilities
