@@ -367,8 +367,7 @@ const struct profile_fine *record__fine(const struct recorded *recorded, const c
 	return fine;
 }
 
-/* Whether this kernel lets the recorder have what a process counted until its end. */
-static bool hands_in_calls(void)
+bool record__hands_in_last_words(void)
 {
 	char error[ENGINE_ERROR_SIZE];
 	struct engine *engine;
@@ -385,7 +384,7 @@ void record__check_calls(const struct recorded *recorded, const char *label, uin
 	const struct profile_fine *fine = fine_find(recorded, label);
 	uint64_t calls = fine ? fine->calls : 0, unread = recorded->profile->losses.calls_unread;
 
-	if ((calls != made || unread) && !hands_in_calls() &&
+	if ((calls != made || unread) && !record__hands_in_last_words() &&
 	    record__may_leave_out("calls: this kernel does not hand in the last ones")) {
 		ck_assert_uint_le(calls, made);
 		ck_assert(calls == made || unread);

@@ -82,6 +82,9 @@ double record__truth(const struct recorded *recorded, const char *key);
 /* Aborts the test if there is no such label. */
 const struct profile_fine *record__fine(const struct recorded *recorded, const char *label);
 
+/* Whether this kernel lets the recorder have what a process counted and published until its end. */
+bool record__hands_in_last_words(void);
+
 /*
  * The calls of a label are as many as were made, and no process has calls unread. A kernel that
  * does not hand in a process's last ones shows no more than were made, and where there are less

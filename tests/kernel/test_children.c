@@ -107,23 +107,32 @@ START_TEST(the_workers_of_a_server_are_processes_of_their_own)
 }
 END_TEST
 
+/* What a process says as it ends cannot be had here. */
+static bool last_words_left_out(const char *what)
+{
+	return !record__hands_in_last_words() && record__may_leave_out(what);
+}
+
 /* More than there are places, so that places are given away again. */
 START_TEST(short_lived_children_are_counted_exactly_or_as_lost)
 {
 	const struct profile_losses *losses;
 	struct recorded run;
-	uint64_t calls, lost;
+	uint64_t calls, lost, unread;
 
 	record__command(&run, FOLLOW, "forks", "short 300");
 	losses = &run.profile->losses;
 	calls = record__fine(&run, "childWork")->calls;
-	lost = losses->processes_untracked + losses->processes_unread + losses->calls_unread;
+	unread = losses->calls_unread;
+	lost = losses->processes_untracked + losses->processes_unread + unread;
 	printf("short: 300 calls made, %llu reported, %llu processes lost; %.3f of the CPU time\n",
 	       (unsigned long long)calls, (unsigned long long)lost,
 	       (double)record__fine(&run, "childWork")->running_ns /
 		       record__truth(&run, "child_ns"));
 	ck_assert_uint_le(calls, 300);
 	ck_assert_uint_ge(calls + lost, 300);
+	if (unread > 30 && last_words_left_out("short: calls of children as they end"))
+		lost -= unread;
 	ck_assert_uint_le(lost, 30);
 	ck_assert_uint_eq(run.profile->target_count,
 			  301 - losses->processes_untracked - losses->processes_unread);
@@ -192,8 +201,10 @@ START_TEST(executions_of_children_are_timed_like_any_other)
 	       (unsigned long long)request->executions, (double)request->mean_ns / 1e6);
 	ck_assert_uint_le(request->executions, 20);
 	ck_assert_uint_ge(request->executions + lost, 20);
-	ck_assert_uint_ge(request->mean_ns, 1000000);
-	ck_assert_uint_ge(request->max_ns, request->mean_ns);
+	if (request->executions || !last_words_left_out("coarse: executions of children")) {
+		ck_assert_uint_ge(request->mean_ns, 1000000);
+		ck_assert_uint_ge(request->max_ns, request->mean_ns);
+	}
 	ck_assert_double_le((double)request->thread_time_ns, (double)request->span_ns * 1.5);
 	record__free(&run);
 }
@@ -207,6 +218,11 @@ START_TEST(a_violation_in_a_child_ends_the_session_and_names_the_process)
 
 	record__command(&run, FOLLOW, "forks", "leaky");
 	leak = record__warning(&run, "violation_leak");
+	if (!leak && last_words_left_out("leaky: violations of children as they end")) {
+		ck_assert_int_eq(run.status, 0);
+		record__free(&run);
+		return;
+	}
 	ck_assert_int_eq(run.status, 3);
 	ck_assert_str_eq(run.profile->session.ended_by, "violation");
 	ck_assert_ptr_nonnull(leak);
