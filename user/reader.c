@@ -19,9 +19,13 @@
 
 #include "proc.h"
 
-#define PIECES_MAX 256
-#define ROOM	   (512u << 10) /* bytes of one request */
-#define SECOND	   1000000000u
+#define PIECES_MAX  256
+#define ROOM	    (512u << 10) /* bytes of one request */
+#define SECOND	    1000000000u
+#define ENDED_TRIES 20 /* a millisecond each */
+/* What is worth asking whether it was waiting for a CPU, and how long to wait for that at a time.
+ */
+#define CPU_WAIT_NS (SECOND / 50)
 
 /* size * count <= ROOM, count <= PIECES_MAX. */
 struct request {
@@ -51,10 +55,12 @@ static struct {
 	char *room;  /* shared with it, which puts what it read there; a new one for each child,
 			since one that was given up may still write */
 	uint64_t taken_ns; /* CPU time of this one, as it last said */
+	uint64_t delay_ns; /* that it waited for a CPU, when last looked at */
 } child;
 
-static size_t readers;	  /* that there are */
-static uint64_t taken_ns; /* by all children */
+static size_t readers;		   /* that there are */
+static pid_t killed, killed_owner; /* one whose end was not seen yet; 0: none */
+static uint64_t taken_ns;	   /* by all children */
 
 uint64_t reader__taken_ns(void)
 {
@@ -151,7 +157,7 @@ static int child_make(void)
 	if (child.pid > 0) {
 		child.channel = channels[0];
 		child.owner = parent;
-		child.taken_ns = 0;
+		child.taken_ns = child.delay_ns = 0;
 		return 0;
 	}
 	child.pid = 0;
@@ -161,9 +167,16 @@ unmap:
 	return err;
 }
 
+/* Takes note of the end of one that was killed, if it has come by now. */
+static void killed_reap(void)
+{
+	if (killed && killed_owner == getpid() && waitpid(killed, NULL, WNOHANG))
+		killed = 0;
+}
+
 /*
  * Nothing can be done about a child that not even SIGKILL reaches (it waits for a disk), so it is
- * not waited for long.
+ * not waited for long, and its end is noted later.
  */
 static void child_end(void)
 {
@@ -175,8 +188,12 @@ static void child_end(void)
 	close(child.channel);
 	if (child.owner == getpid()) {
 		kill(child.pid, SIGKILL);
-		for (i = 0; i < 20 && !waitpid(child.pid, NULL, WNOHANG); i++)
+		killed = child.pid;
+		killed_owner = child.owner;
+		for (i = 0; i < ENDED_TRIES && killed; i++) {
 			nanosleep(&moment, NULL);
+			killed_reap();
+		}
 	}
 	munmap(child.room, ROOM);
 	child.pid = 0;
@@ -207,8 +224,44 @@ static void allowance_count(struct reader *reader, uint64_t now, bool reading)
 	reader->counted_ns = now;
 }
 
+/* Whether it is late for want of a CPU, and not for the memory that it reads. */
+static bool child_wants_cpu(void)
+{
+	struct proc_status status;
+
+	return !proc__status(child.pid, 0, &status) && status.state == 'R';
+}
+
+/* How long it has waited for a CPU since this was asked last; what it still waits comes later. */
+static uint64_t child_delay_ns(void)
+{
+	unsigned long long delay_ns;
+	uint64_t more = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", child.pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*u %llu", &delay_ns) == 1) {
+		more = delay_ns - child.delay_ns;
+		child.delay_ns = delay_ns;
+	}
+	fclose(file);
+	return more;
+}
+
+/* What the child has waited for a CPU is no time of the reader's. */
+static void delay_excuse(struct reader *reader, uint64_t now)
+{
+	uint64_t delay = child_delay_ns(), passed = now - reader->counted_ns;
+
+	reader->counted_ns += delay < passed ? delay : passed;
+}
+
 /* The result; -ETIMEDOUT: none came in time; -EPIPE: the child is gone. */
-static int answer_await(const struct reader *reader)
+static int answer_await(struct reader *reader)
 {
 	struct pollfd watched = {.fd = child.channel, .events = POLLIN};
 	uint64_t until = reader->counted_ns + reader->allowance_ns, now = reader->counted_ns;
@@ -221,14 +274,26 @@ static int answer_await(const struct reader *reader)
 
 		if (ready > 0)
 			break;
-		if (!ready || errno != EINTR)
+		if (ready && errno != EINTR)
 			return -ETIMEDOUT;
 		now = now_ns();
+		if (ready)
+			continue;
+		delay_excuse(reader, now);
+		until = reader->counted_ns + reader->allowance_ns;
+		if (until > now)
+			continue;
+		if (!child_wants_cpu())
+			return -ETIMEDOUT;
+		until = now + CPU_WAIT_NS;
 	}
 	if (recv(child.channel, &answer, sizeof(answer), 0) != sizeof(answer))
 		return -EPIPE;
 	taken_ns += answer.taken_ns - child.taken_ns;
 	child.taken_ns = answer.taken_ns;
+	now = now_ns();
+	if (now - reader->counted_ns > CPU_WAIT_NS)
+		delay_excuse(reader, now);
 	return (int)answer.result;
 }
 
@@ -236,6 +301,7 @@ static int request_once(struct reader *reader, const struct request *request, ch
 {
 	int err = 0;
 
+	killed_reap();
 	allowance_count(reader, now_ns(), false);
 	if (reader->refused)
 		return -ETIMEDOUT;

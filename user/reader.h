@@ -6,9 +6,10 @@
  * but SIGKILL, so it must not be the recorder.
  *
  * Reading has an allowance of time: READER_ALLOWANCE_NS, of which the time that reads take is used
- * up, and 1/READER_REFILL of all time comes back. A read that has used it up is given up (and its
- * child killed), and no other one is begun before the allowance is whole again. So a process that
- * makes its reader wait, be it for ever or a little each time, takes no more than that.
+ * up (but not what the child has to wait for a CPU), and 1/READER_REFILL of all time comes back. A
+ * read that has used it up is given up (and its child killed), and no other one is begun before the
+ * allowance is whole again. So a process that makes its reader wait, be it for ever or a little
+ * each time, takes no more than that.
  */
 #ifndef TICKSNICK_READER_H
 #define TICKSNICK_READER_H
