@@ -66,6 +66,40 @@ START_TEST(thousands_of_short_threads_lose_no_time_and_no_call)
 }
 END_TEST
 
+/* More of them end while the recorder does not run than it finds room for. */
+START_TEST(threads_whose_rows_find_no_room_keep_their_time_and_are_counted)
+{
+	enum { THREADS = 9000, AT_ONCE = 4 };
+	const struct profile_losses *losses;
+	struct recording recording;
+	struct recorded run, said;
+	char text[32];
+	int output;
+	pid_t pid;
+
+	memset(&said, 0, sizeof(said));
+	snprintf(text, sizeof(text), "%d %d hurry", THREADS, AT_ONCE);
+	pid = record__subject_begin("churn", text, &output, &said);
+	snprintf(text, sizeof(text), "%d", pid);
+	record__begin(&recording, "", text);
+	kill(recording.recorder, SIGSTOP);
+	kill(pid, SIGUSR1);
+	ck_assert_int_eq(record__subject_end(pid, output, &said), 0);
+	kill(recording.recorder, SIGCONT);
+	record__finish(&recording, &run);
+	losses = &run.profile->losses;
+	printf("churn: %zu rows and %llu without one\n", run.profile->thread_count,
+	       (unsigned long long)losses->threads_folded);
+	record__check_calls(&run, "short", THREADS);
+	ck_assert_uint_eq(run.profile->thread_count + losses->threads_folded,
+			  THREADS + 1 + AT_ONCE);
+	ck_assert_double_ge((double)run.profile->totals.running_ns,
+			    record__least_running(&run, record__truth(&said, "cpu_ns")));
+	record__check_totals(run.profile);
+	record__free(&run);
+}
+END_TEST
+
 START_TEST(four_thousand_sleeping_threads_are_all_in_the_report)
 {
 	const struct profile_fine *asleep;
@@ -284,6 +318,7 @@ Suite *threads_suite(void)
 
 	tcase_set_timeout(cases, 120);
 	tcase_add_test(cases, thousands_of_short_threads_lose_no_time_and_no_call);
+	tcase_add_test(cases, threads_whose_rows_find_no_room_keep_their_time_and_are_counted);
 	tcase_add_test(cases, four_thousand_sleeping_threads_are_all_in_the_report);
 	tcase_add_test(cases, four_thousand_threads_that_are_killed_at_once_leave_all_their_time);
 	tcase_add_test(cases, a_thread_with_the_id_of_one_that_has_ended_has_a_row_of_its_own);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * churn THREADS [AT_ONCE]: so many threads, so many at once, each of which spins for 1 ms and
- * sleeps for 1 ms in "short". Prints their thread-time by their own clocks, inside_ns, and how much
- * of it was CPU time, cpu_ns.
+ * churn THREADS [AT_ONCE [hurry]]: so many threads, so many at once, each of which spins for 1 ms
+ * and sleeps for 1 ms in "short". Prints their thread-time by their own clocks, inside_ns, and how
+ * much of it was CPU time, cpu_ns. In a hurry it waits for SIGUSR1 first, and spins and sleeps
+ * 1 us each.
  */
 #include "subject.h"
 
 TSN_FINE(brief, "short");
 
-static int left, pause_ns = 1000000;
+static int left;
+static uint64_t each_ns = 1000000;
 static uint64_t inside_ns, cpu_ns;
 
 static void *live(void *argument)
@@ -17,8 +19,8 @@ static void *live(void *argument)
 
 	{
 		TSN_SCOPE(brief);
-		subject_spin_until(then + 1000000);
-		subject_sleep((uint64_t)pause_ns);
+		subject_spin_until(then + each_ns);
+		subject_sleep(each_ns);
 	}
 	__atomic_fetch_add(&inside_ns, subject_now() - then, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&cpu_ns, subject_clock(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
@@ -45,6 +47,12 @@ int main(int argc, char **argv)
 	pthread_t threads[64];
 
 	left = argc > 1 ? atoi(argv[1]) : 3000;
+	if (argc > 3) {
+		each_ns = 1000;
+		subject_steps();
+		subject_say("ready", 1);
+		subject_wait_step(1);
+	}
 	for (i = 0; i < at_once && i < 64; i++)
 		pthread_create(&threads[i], NULL, series, NULL);
 	for (i = 0; i < at_once && i < 64; i++)
