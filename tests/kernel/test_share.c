@@ -2,6 +2,7 @@
 /* Shares against programs that know their own. */
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "record.h"
 #include "suites.h"
@@ -10,6 +11,8 @@
 
 START_TEST(share_of_a_70_30_split_lies_in_its_bound_in_19_of_20_runs_and_within_1_pp)
 {
+	/* A thread that has to share its CPU with the recorder has fewer hits, more by chance. */
+	const char *seconds = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? "1.6" : "4";
 	int i, held = 0, near = 0;
 	double worst = 0;
 
@@ -18,7 +21,7 @@ START_TEST(share_of_a_70_30_split_lies_in_its_bound_in_19_of_20_runs_and_within_
 		struct recorded run;
 		double truth;
 
-		record__command(&run, "-F 3989", "split", "1.6");
+		record__command(&run, "-F 3989", "split", seconds);
 		truth = record__truth(&run, "seventy");
 		seventy = record__fine(&run, "seventy");
 		held += truth >= seventy->share_lo && truth <= seventy->share_hi;
