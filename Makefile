@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Targets: all (default), demo, check, check-long, check-kernels, soak, unit, fuzz, bench, bench-full, asan,
-# install, uninstall, clean. V=1 shows the commands.
-# demo, check, fuzz, asan, bench and bench-full install what is missing (scripts/deps); the others only say so.
+# Targets: all (default), demo, check, check-long, check-kernels, check-arm64, soak, unit, fuzz, bench, bench-full,
+# asan, install, uninstall, clean. V=1 shows the commands.
+# demo, check.., fuzz, soak, asan, bench and bench-full install what is missing (scripts/deps); the others only say so.
 
 VERSION := 0.1.0
 
@@ -34,7 +34,7 @@ LIBS = -lbpf -lelf -ldw -ljansson -lz -lm
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check 2>/dev/null)
 BPF_CFLAGS = -g -O2 --target=bpf -mcpu=v3 -Wall -Wextra -Werror -Wno-unused-parameter \
 	-D__TARGET_ARCH_$(BPF_ARCH) -Iinclude -Ibpf \
-	-idirafter /usr/include/$(ARCH)-linux-gnu -MMD -MP
+	-idirafter $(SYSROOT)/usr/include/$(ARCH)-linux-gnu -MMD -MP
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_OBJ := $(BPF_SRC:%.bpf.c=$(BUILD)/%.bpf.o)
@@ -65,8 +65,8 @@ MAN := $(wildcard docs/*.1)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all deps demo check check-long check-kernels soak fuzz test-programs bench bench-full install \
-	uninstall clean asan unit programs
+.PHONY: all deps demo check check-long check-kernels check-arm64 soak fuzz test-programs kernel-programs bench \
+	bench-full install uninstall clean asan unit programs
 all: $(BUILD)/ticksnick $(BENCH) programs
 	@:
 
@@ -114,11 +114,23 @@ CLANG2 = clang-16
 CLANG2_BUILD = build-$(CLANG2)
 check-kernels:
 	@$(DEPS) build test kernels
-	@$(SUBMAKE) test-programs
+	@$(SUBMAKE) kernel-programs
 	@scripts/kernels $(BUILD)
-	@$(SUBMAKE) BUILD=$(CLANG2_BUILD) CLANG=$(CLANG2) test-programs
+	@$(SUBMAKE) BUILD=$(CLANG2_BUILD) CLANG=$(CLANG2) kernel-programs
 	@CK_RUN_SUITE=load $(CLANG2_BUILD)/tests/run-kernel
 	@CK_RUN_SUITE=load scripts/kernels $(CLANG2_BUILD)
+
+# The same for arm64, built here from Debian's packages of that architecture.
+ARM_BUILD = build-arm64
+ARM_ROOT = $(ARM_BUILD)/sysroot/root
+check-arm64:
+	@$(DEPS) build test kernels arm64
+	@scripts/sysroot arm64 $(ARM_BUILD)/sysroot
+	@touch $(ARM_BUILD)/.deps # of that architecture, all is in there
+	@$(SUBMAKE) BUILD=$(ARM_BUILD) ARCH=aarch64 SYSROOT=$(ARM_ROOT) AR=aarch64-linux-gnu-ar \
+		CC='aarch64-linux-gnu-gcc --sysroot=$(ARM_ROOT)' CHECK_LIBS='-lcheck_pic -lsubunit -lrt -lpthread' \
+		kernel-programs
+	@KERNELS_ARCH=arm64 scripts/kernels $(ARM_BUILD) 6.1
 
 # Tests of what runs in user space, with the sanitizers; built apart.
 ASAN_BUILD = build-asan
@@ -222,7 +234,10 @@ $(FUZZ)/fuzz_%: $(FUZZ)/tests/fuzz/fuzz_%.o $(FUZZ_OBJ)
 # The objects of the targets, too, are to be kept.
 .SECONDARY:
 
-test-programs: all $(FUZZ_BIN) $(BUILD)/tests/run-unit $(BUILD)/tests/run-kernel $(SUBJECT_BIN) $(PLUGIN_LIB)
+test-programs: all $(FUZZ_BIN) $(BUILD)/tests/run-unit kernel-programs
+	@:
+
+kernel-programs: $(BUILD)/ticksnick $(BUILD)/tests/run-kernel $(SUBJECT_BIN) $(PLUGIN_LIB)
 	@:
 
 unit: $(BUILD)/tests/run-unit
@@ -255,6 +270,6 @@ uninstall:
 	$(Q)rmdir $(INCLUDE_DIR) $(DOC_DIR) 2>/dev/null || true
 
 clean:
-	$(Q)rm -rf $(BUILD) $(ASAN_BUILD)
+	$(Q)rm -rf $(BUILD) $(ASAN_BUILD) $(CLANG2_BUILD) $(ARM_BUILD)
 
 -include $(wildcard $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(FUZZ)/*/*/*.d)
