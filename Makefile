@@ -138,7 +138,7 @@ asan:
 	@$(DEPS) build test
 	@$(SUBMAKE) BUILD=$(ASAN_BUILD) \
 		SAN='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' \
-		all $(ASAN_BUILD)/tests/run-unit
+		all kernel-programs $(ASAN_BUILD)/tests/run-unit
 	@CC='$(CC)' LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 \
 		tests/run.sh $(ASAN_BUILD) unit cli
 
