@@ -32,8 +32,8 @@ bool account__is_small(const struct account *account, double cost_ns, double all
 
 bool account__is_serialised(const struct account *account)
 {
-	return account->callers > 1 && account->readings >= SERIALISED_READINGS &&
-	       account->readings_shared == 0;
+	return account->row.callers > 1 && account->row.readings >= SERIALISED_READINGS &&
+	       account->row.readings_shared == 0;
 }
 
 /* Where no label alone has enough of it, that with the most has all of it to answer for. */
@@ -57,7 +57,7 @@ static bool is_open(const struct account *account)
 
 	return row->open_end > 0 &&
 	       ((double)row->open_end >= WORTH_TELLING * executions ||
-		(double)account->open_end_ns >= WORTH_TELLING * (double)row->span_ns);
+		(double)row->open_end_ns >= WORTH_TELLING * (double)row->span_ns);
 }
 
 static int warn_outside(const struct accounts *accounts, double all_ns, struct profile *profile)
@@ -114,9 +114,10 @@ static int warn_account(const struct accounts *accounts, const struct account *a
 		err = warn_small(account, cost_ns, profile);
 	if (!err && account__is_serialised(account))
 		err = profile__warn(profile, "coarse_serialised", account->name,
-				    "%u threads begin executions of it, but never were two of them "
+				    "%" PRIu64
+				    " threads begin executions of it, but never were two of them "
 				    "open at once",
-				    account->callers);
+				    account->row.callers);
 	if (!err && is_open(account))
 		err = warn_open(account, profile);
 	if (!err && accounts__is_stale(accounts, account))

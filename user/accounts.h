@@ -16,9 +16,7 @@ struct account {
 	size_t pair_count;
 	u128 weight; /* of the pairs */
 	uint64_t wait_ns;
-	uint64_t stale_weight, open_end_ns;
-	unsigned callers; /* the most in any one process: only those can meet */
-	uint64_t readings, readings_shared;
+	uint64_t stale_weight;
 };
 
 /* A fine label inside of it; the row has no names yet. */
@@ -39,6 +37,15 @@ struct accounts {
 	uint64_t outside_weight, outside_ns, stale_weight, stale_ns;
 	uint64_t hits, stale_hits; /* with a coarse label, its execution going on or over */
 };
+
+/*
+ * From sums: ratios, percentiles, intervals, order, flags and warnings, into the profile as
+ * spans__compute says. Takes the histograms over. 0 or -ENOMEM.
+ */
+int accounts__conclude(struct accounts *accounts, struct profile *profile);
+
+/* What they own, not themselves. */
+void accounts__free(struct accounts *accounts);
 
 /* The warnings that follow. 0 or -ENOMEM. profile->totals are there, those of the accounts
  * included. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "bounds.h"
 
-#include "stats.h"
+#include <math.h>
 
-#define WEIGHT_SQUARE_UNIT_NS 1024. /* of model_input.weight_square_sum, before squaring */
+#include "saturate.h"
+#include "stats.h"
 
 /* What every row's interval is made from. */
 struct sampling {
@@ -15,6 +16,8 @@ struct sampling {
 	bool windowed;
 	size_t window_count;
 	double window_labelled[WINDOWS_MAX], window_all[WINDOWS_MAX];
+	bool summed;		   /* instead of windows there are sums of squares */
+	bool hits_may_do;	   /* where these are of fewer than two windows */
 	double effect, effect_max; /* design effect: of all rows pooled, of the greatest row */
 };
 
@@ -49,7 +52,7 @@ static void add_all_windows(const struct windows *windows, double *sum)
  * 1965). */
 static double efficiency(const struct rows *rows)
 {
-	const double weight = (double)rows->weight / WEIGHT_SQUARE_UNIT_NS;
+	const double weight = (double)rows->weight / PROFILE_WEIGHT_NS;
 	const double squares = rows->input->weight_square_sum;
 	const double hits = rows->totals.hits;
 
@@ -57,6 +60,8 @@ static double efficiency(const struct rows *rows)
 		return 0;
 	if (!(squares > 0))
 		return 1;
+	if (squares >= (double)INT64_MAX) /* more than a report holds */
+		return 0;
 	return fmin(1, weight * weight / squares / hits);
 }
 
@@ -69,7 +74,36 @@ static double part_lost(uint64_t lost, uint64_t hits)
 struct proportion {
 	double p, trials;
 	const double *part, *whole;
+	double variance, windows; /* where there are sums instead of windows */
 };
+
+/* Sums over windows of x^2, x r and r^2, for the ratio of x to r. */
+struct squares {
+	uint64_t part, product, whole;
+};
+
+/*
+ * Batch means from sums: the sum of (x - p r)^2 = x^2 - 2 p x r + p^2 r^2. Windows of unequal
+ * length count as (sum of r)^2 / (sum of r^2); that needs no count, and is not above it. whole_ns:
+ * sum of r.
+ */
+static void set_variance(struct proportion *of, const struct squares *squares, double whole_ns)
+{
+	const long double p = of->p, whole = whole_ns / PROFILE_SQUARE_NS;
+	long double residuals;
+
+	of->variance = NAN;
+	of->windows = squares->whole > 0 ? (double)(whole * whole / squares->whole) : 0;
+	if (squares->part >= INT64_MAX || squares->product >= INT64_MAX ||
+	    squares->whole >= INT64_MAX) { /* more than a report holds */
+		of->variance = INFINITY;
+		of->windows = 2;
+	} else if (of->windows > 1) {
+		residuals = squares->part - 2 * p * squares->product + p * p * squares->whole;
+		of->variance = (double)(fmaxl(0, residuals) / (whole * whole)) * of->windows /
+			       (of->windows - 1);
+	}
+}
 
 /* Variance of a proportion of independent hits. */
 static double binomial_variance(const struct proportion *of)
@@ -81,8 +115,11 @@ static double binomial_variance(const struct proportion *of)
  * not known. */
 static double design_effect(const struct sampling *sampling, const struct proportion *of)
 {
-	return rows__ratio(stats__ratio_variance(of->part, of->whole, sampling->window_count),
-			   binomial_variance(of));
+	const double variance = sampling->summed ? of->variance
+						 : stats__ratio_variance(of->part, of->whole,
+									 sampling->window_count);
+
+	return rows__ratio(variance, binomial_variance(of));
 }
 
 /*
@@ -101,6 +138,10 @@ static struct interval bound_proportion(const struct sampling *sampling,
 		interval = stats__hull(interval, stats__ratio_interval(of->part, of->whole,
 								       sampling->window_count,
 								       sampling->level));
+	if (sampling->summed && (of->windows >= 2 || !sampling->hits_may_do))
+		interval = stats__hull(interval,
+				       stats__variance_interval(of->p, of->variance, of->windows,
+								sampling->level));
 	return isnan(interval.lo) ? (struct interval){0, 1} : interval;
 }
 
@@ -114,14 +155,20 @@ static struct interval widen(struct interval interval, double lost)
 static struct proportion row_proportion(const struct rows *rows, const struct sampling *sampling,
 					const struct row *row, double *part)
 {
-	if (sampling->windowed)
-		add_windows(rows->input->windows, row, part);
-	return (struct proportion){
+	const struct squares squares = {row->fine.window_squares, row->fine.window_products,
+					rows->totals.window_squares};
+	struct proportion of = {
 		.p = row->weight ? fmin(1, row->weight / (double)rows->weight_labelled) : 0,
 		.trials = sampling->trials,
 		.part = part,
 		.whole = sampling->window_labelled,
 	};
+
+	if (sampling->windowed)
+		add_windows(rows->input->windows, row, part);
+	if (sampling->summed)
+		set_variance(&of, &squares, (double)rows->weight_labelled);
+	return of;
 }
 
 /*
@@ -154,15 +201,20 @@ static void pool_design_effects(const struct rows *rows, struct sampling *sampli
 
 static struct interval bound_labelled(const struct rows *rows, const struct sampling *sampling)
 {
-	const struct proportion labelled = {
+	const struct squares squares = {rows->totals.window_squares, rows->totals.window_products,
+					rows->totals.window_all_squares};
+	struct proportion labelled = {
 		.p = rows->weight ? fmin(1, rows->weight_labelled / (double)rows->weight) : 0,
 		.trials = sampling->trials_all,
 		.part = sampling->window_labelled,
 		.whole = sampling->window_all,
 	};
-	const double effect = fmax(sampling->effect, design_effect(sampling, &labelled));
 	const double lost = part_lost(rows->input->lost_hits, rows->totals.hits);
+	double effect;
 
+	if (sampling->summed)
+		set_variance(&labelled, &squares, (double)rows->weight);
+	effect = fmax(sampling->effect, design_effect(sampling, &labelled));
 	return widen(bound_proportion(sampling, &labelled, effect), lost);
 }
 
@@ -172,7 +224,9 @@ static void prepare_sampling(const struct rows *rows, struct sampling *sampling)
 	const double per_hit = efficiency(rows);
 	size_t rows_hit = 0;
 
-	*sampling = (struct sampling){.windowed = windows != NULL};
+	*sampling = (struct sampling){.windowed = windows != NULL,
+				      .summed = !windows && rows->totals.window_all_squares,
+				      .hits_may_do = rows->hits_may_do};
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct row *row = &rows->row[i];
 
@@ -249,5 +303,49 @@ void bounds__compute(struct rows *rows)
 		bound_share(rows, &sampling, row);
 		totals->bound = fmax(totals->bound, fine->share - fine->share_lo);
 		totals->bound = fmax(totals->bound, fine->share_hi - fine->share);
+	}
+}
+
+/* Squares of running time, which is weight times scale. */
+static uint64_t sum_products(const double *a, const double *b, size_t count, double scale)
+{
+	long double sum = 0;
+
+	for (size_t k = 0; k < count; k++)
+		sum += (long double)(a[k] * scale / PROFILE_SQUARE_NS) *
+		       (b[k] * scale / PROFILE_SQUARE_NS);
+	return saturate__round(sum);
+}
+
+void bounds__keep_sums(struct rows *rows)
+{
+	const struct windows *windows = rows->input->windows;
+	const double scale = rows__ratio((double)rows->input->running_ns, (double)rows->weight);
+	const size_t count = windows ? windows__count(windows) : 0;
+	double labelled[WINDOWS_MAX] = {0}, all[WINDOWS_MAX] = {0};
+	struct profile_totals *totals = &rows->totals;
+
+	totals->lost_hits = rows->input->lost_hits;
+	totals->lost_wait_ns = rows->input->lost_wait_ns;
+	if (!windows || isnan(scale))
+		return;
+	totals->weight_squares =
+		saturate__round((long double)rows->input->weight_square_sum * scale * scale);
+	add_all_windows(windows, all);
+	for (size_t i = 0; i < rows->count; i++)
+		if (row__in_shares(&rows->row[i]))
+			add_windows(windows, &rows->row[i], labelled);
+	totals->window_squares = sum_products(labelled, labelled, count, scale);
+	totals->window_products = sum_products(labelled, all, count, scale);
+	totals->window_all_squares = sum_products(all, all, count, scale);
+	for (size_t i = 0; i < rows->count; i++) {
+		struct row *row = &rows->row[i];
+		double part[WINDOWS_MAX] = {0};
+
+		if (!row__in_shares(row))
+			continue;
+		add_windows(windows, row, part);
+		row->fine.window_squares = sum_products(part, part, count, scale);
+		row->fine.window_products = sum_products(part, labelled, count, scale);
 	}
 }

@@ -10,10 +10,6 @@
 #include "model.h"
 #include "saturate.h"
 
-/* What one enter and exit of a coarse label costs, as measured; mostly two readings of the clock.
- */
-#define COARSE_COST_NS 65
-
 const char *collect__end_name(enum session_end end)
 {
 	static const char *const names[] = {
@@ -395,7 +391,7 @@ static int spans_compute(const struct session *session, struct label_names *name
 			 uint64_t running_ns, struct profile *profile)
 {
 	struct spans_input input = {
-		.running_ns = running_ns, .alpha = COLLECT_ALPHA, .cost_ns = COARSE_COST_NS};
+		.running_ns = running_ns, .alpha = COLLECT_ALPHA, .cost_ns = SPANS_COST_NS};
 	int err = collect_spans__fill(session, names, &input);
 
 	err = err ? err : spans__compute(&input, profile);

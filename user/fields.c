@@ -39,7 +39,7 @@ static const struct field session[] = {
 #define STRUCTURE profile_overhead
 static const struct field overhead[] = {
 	ROW(ticks, U64), ROW(tick_ns, U64), ROW(switches, U64), ROW(switch_ns, U64), ROW(kernel_ns, U64),
-	ROW(fraction, REAL),
+	ROW(fraction, REAL), ROW(tick_total_ns, SUM), ROW(switch_total_ns, SUM),
 };
 
 #undef STRUCTURE
@@ -48,7 +48,9 @@ static const struct field totals[] = {
 	ROW(thread_time_ns, U64), ROW(running_ns, U64), ROW(stolen_ns, U64), ROW(runnable_ns, U64),
 	ROW(blocked_ns, U64), ROW(io_ns, U64), ROW(labelled_ns, U64), ROW(unlabelled_ns, U64), ROW(idle_ns, U64),
 	ROW(hits, U64), ROW(coverage, SHARE), ROW(coverage_running, SHARE), ROW(bound, SHARE),
-	ROW(outside_ns, LATER), ROW(stale_ns, LATER),
+	ROW(outside_ns, LATER), ROW(stale_ns, LATER), ROW(weight_squares, SUM), ROW(window_squares, SUM),
+	ROW(window_products, SUM), ROW(window_all_squares, SUM), ROW(lost_hits, SUM), ROW(lost_wait_ns, SUM),
+	ROW(coarse_hits, SUM), ROW(report_squares, SUM),
 };
 
 #undef STRUCTURE
@@ -65,7 +67,9 @@ static const struct field fine[] = {
 	ROW(running_ns, U64), ROW(runnable_ns, U64), ROW(blocked_ns, U64), ROW(io_ns, U64),
 	ROW(thread_time_ns, U64), ROW(share, SHARE), ROW(share_lo, SHARE), ROW(share_hi, SHARE),
 	ROW(cpu_share, SHARE), ROW(calls, U64), ROW(per_call_ns, ROUNDED), ROW(elapsed_ns, U64),
-	ROW(in_flight, REAL), ROW(flags, FLAGS),
+	ROW(in_flight, REAL), ROW(flags, FLAGS), ROW(window_squares, SUM), ROW(window_products, SUM),
+	ROW(long_hits, SUM), ROW(glances, SUM), ROW(glances_shared, SUM), ROW(callers, SUM), ROW(reports, SUM),
+	ROW(report_squares, SUM), ROW(report_products, SUM),
 };
 
 #undef STRUCTURE
@@ -76,6 +80,7 @@ static const struct field coarse[] = {
 	ROW(span_ns, U64), ROW(hits, U64), ROW(running_ns, U64), ROW(runnable_ns, U64), ROW(blocked_ns, U64),
 	ROW(io_ns, U64), ROW(thread_time_ns, U64), ROW(stale_hits, U64), ROW(stale_ns, U64), ROW(inside, REAL),
 	ROW(working, REAL), ROW(busy_per_exec_ns, ROUNDED), ROW(flags, FLAGS), ROW(histogram, HISTOGRAM),
+	ROW(open_end_ns, SUM), ROW(callers, SUM), ROW(readings, SUM), ROW(readings_shared, SUM), ROW(reports, SUM),
 };
 _Static_assert(offsetof(struct profile_coarse, histogram_count) ==
 	       offsetof(struct profile_coarse, histogram) + sizeof(struct profile_bucket *),
@@ -95,10 +100,19 @@ static const struct field warnings[] = {
 	ROW(code, STRING), ROW(label, OPTIONAL_STRING), ROW(text, STRING),
 };
 
+#undef STRUCTURE
+#define STRUCTURE profile_source
+static const struct field sources[] = {
+	ROW(start_unix_ns, U64), ROW(duration_ns, U64), ROW(id, STRING), ROW(frequency_hz, REAL), ROW(ended_by, STRING),
+	ROW(strict, BOOL), ROW(follow_children, BOOL), ROW(windowed, BOOL), ROW(version, STRING), ROW(abi, UNSIGNED),
+	ROW(kernel, STRING), ROW(machine, STRING), ROW(cpus, UNSIGNED), ROW(cpu_model, OPTIONAL_STRING),
+	ROW(virtualization, OPTIONAL_STRING),
+};
+
 #define SECTION(member) {#member, offsetof(struct profile, member), FIELDS(member)}
 #define ARRAY(member, counter, type) \
 	{#member, offsetof(struct profile, member), \
-	 offsetof(struct profile, counter), sizeof(struct type), FIELDS(member)}
+	 offsetof(struct profile, counter), sizeof(struct type), FIELDS(member), false}
 
 const struct fields_section fields_tool = {"tool", 0, FIELDS(tool)};
 const struct fields_section fields_host = SECTION(host);
@@ -111,6 +125,9 @@ const struct fields_array fields_fine = ARRAY(fine, fine_count, profile_fine);
 const struct fields_array fields_coarse = ARRAY(coarse, coarse_count, profile_coarse);
 const struct fields_array fields_pairs = ARRAY(pairs, pair_count, profile_pair);
 const struct fields_array fields_warnings = ARRAY(warnings, warning_count, profile_warning);
+const struct fields_array fields_sources = {
+	"sources", offsetof(struct profile, sources), offsetof(struct profile, source_count),
+	sizeof(struct profile_source), FIELDS(sources), true};
 /* clang-format on */
 
 int64_t fields__rounded(double value)

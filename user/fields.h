@@ -7,6 +7,7 @@
 #ifndef TICKSNICK_FIELDS_H
 #define TICKSNICK_FIELDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ enum field_kind {
 	FIELD_U64,	       /* uint64_t; written as INT64_MAX where greater */
 	FIELD_LATER,	       /* the same; absent in reports of earlier versions: 0 */
 	FIELD_MEASURED,	       /* the same; absent: 0, which is no measurement */
+	FIELD_SUM,	       /* the same; of use for merging alone, so not in CSV */
 	FIELD_INT,	       /* int, at least 0 */
 	FIELD_UNSIGNED,	       /* unsigned */
 	FIELD_BOOL,	       /* bool */
@@ -53,12 +55,13 @@ struct fields_array {
 	size_t offset, count_offset; /* in struct profile */
 	size_t row_size;
 	struct fields fields;
+	bool later; /* absent where it is empty, and in reports of earlier versions */
 };
 
 extern const struct fields_section fields_tool, fields_host, fields_session, fields_overhead,
 	fields_totals;
 extern const struct fields_array fields_target, fields_threads, fields_fine, fields_coarse,
-	fields_pairs, fields_warnings;
+	fields_pairs, fields_warnings, fields_sources;
 
 /* Where a field of a structure is. */
 static inline void *fields__at(const void *structure, size_t offset)

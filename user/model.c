@@ -2,6 +2,7 @@
 #include "model.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,11 +75,11 @@ static void row_add(struct row *row, const struct model_label *label)
 	row->name = label->name;
 	row->label_count++;
 	row->weight = add(row->weight, label->weight_ns);
-	row->long_hits = add(row->long_hits, label->long_hits);
-	row->glances = add(row->glances, label->glances);
-	row->glances_shared = add(row->glances_shared, label->glances_shared);
-	if (label->callers > row->callers)
-		row->callers = label->callers;
+	fine->long_hits = add(fine->long_hits, label->long_hits);
+	fine->glances = add(fine->glances, label->glances);
+	fine->glances_shared = add(fine->glances_shared, label->glances_shared);
+	if (label->callers > fine->callers)
+		fine->callers = label->callers;
 	fine->idle = label->name && label->idle;
 	fine->hits_user = add(fine->hits_user, label->hits_user);
 	fine->hits_kernel = add(fine->hits_kernel, label->hits_kernel);
@@ -265,19 +266,19 @@ static double per_call_limit(const struct rows *rows, const struct row *row)
  */
 static double meetings_expected(const struct rows *rows, const struct row *row)
 {
-	double others = 1 - 1.0 / row->callers;
+	double others = 1 - 1.0 / (double)row->fine.callers;
 
 	if (!rows->duration_ns)
 		return INFINITY;
-	return (double)row->glances * others *
+	return (double)row->fine.glances * others *
 	       rows__ratio((double)row->fine.thread_time_ns, rows->duration_ns);
 }
 
 /* Several callers, and never two inside at once though that would be no chance. */
 static bool is_serialised(const struct rows *rows, const struct row *row)
 {
-	return row->callers > 1 && row->glances >= SERIALISED_GLANCES && row->glances_shared == 0 &&
-	       row->fine.in_flight <= SERIALISED_IN_FLIGHT &&
+	return row->fine.callers > 1 && row->fine.glances >= SERIALISED_GLANCES &&
+	       row->fine.glances_shared == 0 && row->fine.in_flight <= SERIALISED_IN_FLIGHT &&
 	       meetings_expected(rows, row) >= SERIALISED_MEETINGS;
 }
 
@@ -291,7 +292,8 @@ static uint32_t row_flags(const struct rows *rows, const struct row *row)
 		return flags;
 	if (per_call_limit(rows, row) < TINY_NS)
 		flags |= PROFILE_FLAG_TINY;
-	if (row->long_hits >= LONG_HITS_MIN && row->long_hits > LONG_FRACTION * row->fine.hits)
+	if (row->fine.long_hits >= LONG_HITS_MIN &&
+	    row->fine.long_hits > LONG_FRACTION * row->fine.hits)
 		flags |= PROFILE_FLAG_LONG;
 	if (is_serialised(rows, row))
 		flags |= PROFILE_FLAG_SERIALISED;
@@ -380,8 +382,9 @@ static int warn_row(const struct rows *rows, const struct row *row, struct profi
 		err = warn_long(row, profile);
 	if (!err && row->fine.flags & PROFILE_FLAG_SERIALISED)
 		err = profile__warn(profile, "serialised", row->name,
-				    "%u threads call it, but never were two of them inside at once",
-				    row->callers);
+				    "%" PRIu64
+				    " threads call it, but never were two of them inside at once",
+				    row->fine.callers);
 	return err;
 }
 
@@ -436,6 +439,13 @@ static int write_profile(const struct rows *rows, struct profile *profile)
 	return 0;
 }
 
+int rows__conclude(struct rows *rows, struct profile *profile)
+{
+	bounds__compute(rows);
+	sort_and_flag(rows);
+	return write_profile(rows, profile);
+}
+
 int model__compute(const struct model_input *input, struct profile *profile)
 {
 	struct rows rows = {.input = input};
@@ -454,9 +464,8 @@ int model__compute(const struct model_input *input, struct profile *profile)
 	rows.duration_ns = profile->session.duration_ns;
 	compute_times(&rows, profile->session.duration_ns);
 	compute_totals(&rows);
-	bounds__compute(&rows);
-	sort_and_flag(&rows);
-	err = write_profile(&rows, profile);
+	bounds__keep_sums(&rows);
+	err = rows__conclude(&rows, profile);
 
 free_rows:
 	free(rows.labels);

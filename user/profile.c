@@ -91,6 +91,17 @@ void profile__free_pairs(struct profile_pair *pairs, size_t count)
 	free(pairs);
 }
 
+void profile__free_source(struct profile_source *source)
+{
+	free(source->id);
+	free(source->ended_by);
+	free(source->version);
+	free(source->kernel);
+	free(source->machine);
+	free(source->cpu_model);
+	free(source->virtualization);
+}
+
 static void free_rows(struct profile *profile)
 {
 	size_t i;
@@ -109,6 +120,9 @@ static void free_rows(struct profile *profile)
 		free(profile->warnings[i].text);
 	}
 	free(profile->warnings);
+	for (i = 0; i < profile->source_count; i++)
+		profile__free_source(&profile->sources[i]);
+	free(profile->sources);
 }
 
 void profile__free(struct profile *profile)

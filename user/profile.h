@@ -50,7 +50,7 @@ struct profile_session {
 	uint64_t ticks_delivered; /* idle CPUs may not tick, so fewer is no loss by itself */
 	uint64_t glances;
 	uint64_t windows;
-	char *ended_by; /* "duration", "target", "signal" or "violation" */
+	char *ended_by; /* "duration", "target", "signal", "violation" or "merged" */
 	bool strict;
 	bool follow_children; /* what targets forked was recorded, too */
 };
@@ -88,7 +88,13 @@ struct profile_overhead {
 	uint64_t switch_ns;
 	uint64_t kernel_ns; /* total */
 	double fraction;    /* kernel_ns / totals.running_ns */
+	/* Of merged reports: what the means are of. */
+	uint64_t tick_total_ns, switch_total_ns;
 };
+
+/* Units of squares, before squaring. */
+#define PROFILE_SQUARE_NS 100000u
+#define PROFILE_WEIGHT_NS 1024u
 
 struct profile_totals {
 	uint64_t thread_time_ns; /* running + runnable + blocked + io of all threads */
@@ -107,6 +113,19 @@ struct profile_totals {
 	/* Of labelled_ns + unlabelled_ns; zero where no coarse label is registered. */
 	uint64_t outside_ns; /* in no coarse label, and not stale */
 	uint64_t stale_ns;   /* under coarse executions that were over */
+	/*
+	 * What the bounds are made from, in sums, so that those of merged reports can be. Squares
+	 * are in units of PROFILE_SQUARE_NS and PROFILE_WEIGHT_NS squared. With r and t the running
+	 * time of a window in labels that are not idle, and in all:
+	 */
+	uint64_t weight_squares;     /* of what each hit stands for; 0: not known */
+	uint64_t window_squares;     /* sum of r^2 */
+	uint64_t window_products;    /* of r t */
+	uint64_t window_all_squares; /* of t^2 */
+	uint64_t lost_hits;	     /* ticks that could not be charged to a label */
+	uint64_t lost_wait_ns;	     /* nor could this waiting */
+	uint64_t coarse_hits;	     /* with a coarse label, its execution going on or over */
+	uint64_t report_squares;     /* of merged reports: r^2, each report for a window */
 };
 
 struct profile_thread {
@@ -127,6 +146,13 @@ struct profile_fine {
 	uint64_t elapsed_ns; /* time with at least one thread inside */
 	double in_flight;    /* thread_time_ns / elapsed_ns */
 	uint32_t flags;	     /* enum profile_flag */
+	/* As in profile_totals, with x the label's running time in a window. */
+	uint64_t window_squares, window_products; /* sums of x^2, and of x r */
+	uint64_t long_hits;			  /* that found an execution found before */
+	uint64_t glances, glances_shared;	  /* at it; that found another thread inside */
+	uint64_t callers;			  /* threads, the most of a process; 0: unknown */
+	uint64_t reports;			  /* of merged reports: how many have it */
+	uint64_t report_squares, report_products; /* each report for a window */
 };
 
 /*
@@ -160,6 +186,10 @@ struct profile_coarse {
 	uint32_t flags;		 /* enum profile_flag */
 	struct profile_bucket *histogram;
 	size_t histogram_count;
+	uint64_t open_end_ns; /* how long those open at the end had been */
+	uint64_t callers;     /* threads that began one, the most of a process; 0: unknown */
+	uint64_t readings, readings_shared; /* looks that found one open; that found several */
+	uint64_t reports;		    /* of merged reports: how many have it */
 };
 
 /* The time of a fine label inside of a coarse one. */
@@ -175,6 +205,21 @@ struct profile_warning {
 	char *code;  /* stable, for machines; docs/output.md has an entry for each */
 	char *label; /* the label it is about; NULL: none */
 	char *text;  /* one sentence */
+};
+
+/* Of a merged report, one of the recordings it is made from. */
+struct profile_source {
+	uint64_t start_unix_ns, duration_ns;
+	char *id; /* 16 hex digits: a hash of what its report held */
+	double frequency_hz;
+	char *ended_by;
+	bool strict, follow_children;
+	bool windowed; /* false: of an earlier version, without sums of windows */
+	char *version;
+	unsigned abi;
+	char *kernel, *machine;
+	unsigned cpus;
+	char *cpu_model, *virtualization; /* NULL: not known */
 };
 
 struct profile {
@@ -198,6 +243,8 @@ struct profile {
 	size_t pair_count;
 	struct profile_warning *warnings;
 	size_t warning_count;
+	struct profile_source *sources; /* none: as recorded */
+	size_t source_count;
 };
 
 /* An empty profile: counts zero, ratios NaN. NULL: out of memory. */
@@ -209,6 +256,9 @@ void profile__free(struct profile *profile);
 /* What these arrays own, and the arrays; NULL is fine. */
 void profile__free_coarse(struct profile_coarse *coarse, size_t count);
 void profile__free_pairs(struct profile_pair *pairs, size_t count);
+
+/* What it owns, not itself. */
+void profile__free_source(struct profile_source *source);
 
 /*
  * Appends a warning; label may be NULL; the text is printf-style. 0 or -ENOMEM.

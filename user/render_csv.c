@@ -72,6 +72,7 @@ static int write_field(const struct field *field, const void *at, FILE *out)
 {
 	switch (field->kind) {
 	case FIELD_MEASURED:
+	case FIELD_SUM:
 		if (*(const uint64_t *)at == 0)
 			break;
 		/* fall through */
@@ -110,7 +111,7 @@ static int write_field(const struct field *field, const void *at, FILE *out)
 /* The kinds that fit a cell. */
 static bool is_cell(const struct field *field)
 {
-	return field->kind != FIELD_HISTOGRAM;
+	return field->kind != FIELD_HISTOGRAM && field->kind != FIELD_SUM;
 }
 
 static int write_row(const struct fields *fields, const void *row, FILE *out)

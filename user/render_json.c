@@ -88,6 +88,7 @@ static json_t *field_json(const struct field *field, const void *at)
 	case FIELD_LATER:
 		return integer_json(*(const uint64_t *)at);
 	case FIELD_MEASURED:
+	case FIELD_SUM:
 		return *(const uint64_t *)at ? integer_json(*(const uint64_t *)at) : json_null();
 	case FIELD_INT:
 		return json_integer(*(const int *)at < 0 ? 0 : *(const int *)at);
@@ -188,6 +189,9 @@ static json_t *report_json(const struct profile *profile)
 	failed |= json_object_set_new(report, "coarse", array_json(&fields_coarse, profile));
 	failed |= json_object_set_new(report, "pairs", array_json(&fields_pairs, profile));
 	failed |= json_object_set_new(report, "warnings", array_json(&fields_warnings, profile));
+	if (profile->source_count)
+		failed |= json_object_set_new(report, "sources",
+					      array_json(&fields_sources, profile));
 	if (failed) {
 		json_decref(report);
 		return NULL;

@@ -159,7 +159,7 @@ static bool may_be_absent(enum field_kind kind)
 {
 	return kind == FIELD_SHARE || kind == FIELD_REAL || kind == FIELD_ROUNDED ||
 	       kind == FIELD_OPTIONAL_STRING || kind == FIELD_LATER || kind == FIELD_MEASURED ||
-	       kind == FIELD_LATER_BOOL;
+	       kind == FIELD_SUM || kind == FIELD_LATER_BOOL;
 }
 
 static int read_field(const struct place *place, const struct field *field, const json_t *value,
@@ -175,6 +175,7 @@ static int read_field(const struct place *place, const struct field *field, cons
 		return read_integer(place, field, value, INT64_MAX, at);
 	case FIELD_LATER:
 	case FIELD_MEASURED:
+	case FIELD_SUM:
 		return read_measured(place, field, value, at);
 	case FIELD_INT:
 		error = read_integer(place, field, value, INT_MAX, &integer);
@@ -251,6 +252,8 @@ static int read_array(const json_t *report, const struct fields_array *array,
 	size_t *count = fields__at(profile, array->count_offset), i;
 	int failure;
 
+	if (!list && array->later)
+		return 0;
 	if (!json_is_array(list))
 		return complain(&place, NULL, list ? "is not an array" : "is missing");
 	if (json_array_size(list) == 0)
@@ -417,8 +420,8 @@ static int read_report(const json_t *report, struct profile *profile, char *erro
 		&fields_tool, &fields_host, &fields_session, &fields_overhead, &fields_totals,
 	};
 	static const struct fields_array *const arrays[] = {
-		&fields_target, &fields_threads, &fields_fine,
-		&fields_coarse, &fields_pairs,	 &fields_warnings,
+		&fields_target, &fields_threads,  &fields_fine,	   &fields_coarse,
+		&fields_pairs,	&fields_warnings, &fields_sources,
 	};
 	int failure = check_schema(report, error);
 	size_t i;

@@ -8,8 +8,7 @@
 #include <math.h>
 
 #include "model.h"
-
-typedef unsigned __int128 u128;
+#include "saturate.h"
 
 /* One row of the fine table before it is written out; fine.label is not set yet. */
 struct row {
@@ -17,9 +16,7 @@ struct row {
 	const char *name;		   /* NULL: the time in no label */
 	const struct model_label **labels; /* of this row, by window row */
 	size_t label_count;
-	uint64_t weight, wait;
-	uint64_t long_hits, glances, glances_shared;
-	unsigned callers; /* the most in any one process: only those can meet */
+	uint64_t weight, wait; /* fine.callers: the most in any one process, only those can meet */
 };
 
 struct rows {
@@ -31,6 +28,8 @@ struct rows {
 	uint64_t hits_labelled, weight_labelled, running_labelled, wait_labelled;
 	struct profile_totals totals;
 	uint64_t duration_ns; /* of the session; 0: not known */
+	bool hits_may_do;     /* merged of reports that kept no windows: their hits alone may bound
+				 shares */
 };
 
 /* NaN: a part of nothing. */
@@ -43,5 +42,9 @@ static inline bool row__in_shares(const struct row *row)
 {
 	return row->name && !row->fine.idle;
 }
+
+/* From times, weights and totals: shares, bounds, order, flags and warnings, into the profile as
+ * model__compute says. 0 or -ENOMEM. */
+int rows__conclude(struct rows *rows, struct profile *profile);
 
 #endif

@@ -132,12 +132,12 @@ static int add_label(struct account *account, const struct spans_label *label)
 {
 	struct profile_coarse *row = &account->row;
 
-	if (label->callers > account->callers)
-		account->callers = label->callers;
-	account->readings = saturate__add(account->readings, label->readings);
-	account->readings_shared = saturate__add(account->readings_shared, label->readings_shared);
-	account->open_end_ns = saturate__add(
-		account->open_end_ns,
+	if (label->callers > row->callers)
+		row->callers = label->callers;
+	row->readings = saturate__add(row->readings, label->readings);
+	row->readings_shared = saturate__add(row->readings_shared, label->readings_shared);
+	row->open_end_ns = saturate__add(
+		row->open_end_ns,
 		saturate__round((long double)label->open_last_units * label->unit_ns));
 	row->open_start = saturate__add(row->open_start, label->open_first);
 	row->open_end = saturate__add(row->open_end, label->open_last);
@@ -350,8 +350,17 @@ static void compute_row(const struct accounts *accounts, struct account *account
 		scale(accounts->input->running_ns, account->stale_weight, accounts->weight);
 
 	sum_pairs(accounts, account);
-	bound_parts(account, accounts->input->alpha);
 	row->stale_ns = saturate__add(row->stale_ns, stale_ns);
+}
+
+static void compute_ratios(const struct accounts *accounts, struct account *account)
+{
+	struct profile_coarse *row = &account->row;
+	/* Not known: the buckets must do. */
+	const uint64_t most_ns = row->max_ns ? row->max_ns : UINT64_MAX;
+
+	bound_parts(account, accounts->input->alpha);
+	row->mean_ns = 0;
 	row->inside = ratio((double)row->thread_time_ns, (double)row->span_ns);
 	row->working = ratio((double)row->running_ns, (double)row->span_ns);
 	if (row->executions > 0)
@@ -360,9 +369,9 @@ static void compute_row(const struct accounts *accounts, struct account *account
 	row->busy_per_exec_ns =
 		row->executions > 0 ? row->working * ((double)row->sum_ns / (double)row->executions)
 				    : ratio((double)row->running_ns, (double)row->open_end);
-	row->p50_ns = histogram__percentile(row->histogram, row->histogram_count, 50, row->max_ns);
-	row->p90_ns = histogram__percentile(row->histogram, row->histogram_count, 90, row->max_ns);
-	row->p99_ns = histogram__percentile(row->histogram, row->histogram_count, 99, row->max_ns);
+	row->p50_ns = histogram__percentile(row->histogram, row->histogram_count, 50, most_ns);
+	row->p90_ns = histogram__percentile(row->histogram, row->histogram_count, 90, most_ns);
+	row->p99_ns = histogram__percentile(row->histogram, row->histogram_count, 99, most_ns);
 }
 
 static void compute_totals(struct accounts *accounts)
@@ -499,10 +508,11 @@ static int write_profile(struct accounts *accounts, struct profile *profile)
 	profile->pair_count = accounts->pair_count;
 	profile->totals.outside_ns = accounts->outside_ns;
 	profile->totals.stale_ns = accounts->stale_ns;
+	profile->totals.coarse_hits = accounts->hits;
 	return 0;
 }
 
-static void free_accounts(struct accounts *accounts)
+void accounts__free(struct accounts *accounts)
 {
 	for (size_t i = 0; i < accounts->count; i++)
 		free(accounts->at[i].row.histogram);
@@ -519,10 +529,19 @@ static bool is_sound(const struct spans_input *input)
 	return input->alpha > 0 && input->alpha < 1;
 }
 
-int spans__compute(const struct spans_input *input, struct profile *profile)
+int accounts__conclude(struct accounts *accounts, struct profile *profile)
 {
 	const double all_ns =
 		(double)profile->totals.labelled_ns + (double)profile->totals.unlabelled_ns;
+
+	for (size_t i = 0; i < accounts->count; i++)
+		compute_ratios(accounts, &accounts->at[i]);
+	sort_and_flag(accounts, all_ns);
+	return write_profile(accounts, profile);
+}
+
+int spans__compute(const struct spans_input *input, struct profile *profile)
+{
 	struct accounts accounts = {.input = input};
 	int err;
 
@@ -538,10 +557,9 @@ int spans__compute(const struct spans_input *input, struct profile *profile)
 	for (size_t i = 0; i < accounts.count; i++)
 		compute_row(&accounts, &accounts.at[i]);
 	compute_totals(&accounts);
-	sort_and_flag(&accounts, all_ns);
-	err = write_profile(&accounts, profile);
+	err = accounts__conclude(&accounts, profile);
 
 free_accounts:
-	free_accounts(&accounts);
+	accounts__free(&accounts);
 	return err;
 }

@@ -15,6 +15,10 @@
 
 #include "profile.h"
 
+/* What one enter and exit of a coarse label costs, as measured; mostly two readings of the clock.
+ */
+#define SPANS_COST_NS 65
+
 /*
  * What was seen of one coarse label id of one process. Labels with the same name become one row.
  * Durations are in units of the process's clock.

@@ -308,19 +308,37 @@ struct interval stats__ratio_interval(const double *part, const double *whole, s
 				      double alpha)
 {
 	const struct batch batch = batch_means(part, whole, n);
+
+	return stats__variance_interval(batch.ratio, batch.variance, batch.used, alpha);
+}
+
+struct interval stats__variance_interval(double ratio, double variance, double windows,
+					 double alpha)
+{
 	double half;
 
 	if (!(alpha > 0 && alpha < 1))
 		return interval_none;
-	if (batch.used < 2)
+	if (windows < 2)
 		return interval_all;
-	half = -stats__t_quantile(batch.used - 1., alpha / 2) * sqrt(batch.variance);
+	half = -stats__t_quantile(windows - 1., alpha / 2) * sqrt(variance);
 	if (isnan(half))
 		return interval_none;
 	return (struct interval){
-		fmin(1, fmax(0, batch.ratio - half)),
-		fmin(1, fmax(0, batch.ratio + half)),
+		fmin(1, fmax(0, ratio - half)),
+		fmin(1, fmax(0, ratio + half)),
 	};
+}
+
+/* With x = d f / (d f + e), the tail is I_x(d / 2, e / 2): DLMF 8.17. */
+double stats__f_quantile(double df_above, double df_below, double p)
+{
+	struct point at;
+
+	if (!(df_above > 0) || !(df_below > 0) || !(p > 0 && p < 1))
+		return NAN;
+	at = beta_solve(df_above / 2, df_below / 2, p, 1 - p);
+	return df_below * at.x / (df_above * at.y);
 }
 
 struct interval stats__hull(struct interval a, struct interval b)

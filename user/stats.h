@@ -41,6 +41,14 @@ struct interval stats__binomial_interval(double hits, double trials, double alph
 struct interval stats__ratio_interval(const double *part, const double *whole, size_t n,
 				      double alpha);
 
+/* The same of a ratio whose variance is known, from as many windows; infinite variance: [0, 1]. */
+struct interval stats__variance_interval(double ratio, double variance, double windows,
+					 double alpha);
+
+/* The most that chance makes of the ratio of two estimates of one variance, with these degrees of
+ * freedom: the quantile of F; 0 < p < 1. */
+double stats__f_quantile(double df_above, double df_below, double p);
+
 /*
  * The variance of that ratio by the same batch means. NaN with fewer than two windows.
  */
