@@ -391,7 +391,7 @@ static int spans_compute(const struct session *session, struct label_names *name
 			 uint64_t running_ns, struct profile *profile)
 {
 	struct spans_input input = {
-		.running_ns = running_ns, .alpha = COLLECT_ALPHA, .cost_ns = SPANS_COST_NS};
+		.running_ns = running_ns, .alpha = MODEL_ALPHA, .cost_ns = SPANS_COST_NS};
 	int err = collect_spans__fill(session, names, &input);
 
 	err = err ? err : spans__compute(&input, profile);
@@ -402,7 +402,7 @@ static int spans_compute(const struct session *session, struct label_names *name
 struct profile *collect__profile(const struct session *session)
 {
 	struct profile *profile = profile__new();
-	struct model_input input = {.windows = session->windows, .alpha = COLLECT_ALPHA};
+	struct model_input input = {.windows = session->windows, .alpha = MODEL_ALPHA};
 	struct labels labels;
 	uint32_t i;
 	int err;

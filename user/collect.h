@@ -8,8 +8,6 @@
 #include "profile.h"
 #include "session.h"
 
-#define COLLECT_ALPHA 0.05 /* all bounds hold at once with probability 1 - alpha */
-
 /* NULL: out of memory. The caller frees it. */
 struct profile *collect__profile(const struct session *session);
 

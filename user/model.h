@@ -14,6 +14,8 @@
 #include "profile.h"
 #include "windows.h"
 
+#define MODEL_ALPHA 0.05 /* all bounds hold at once with probability 1 - alpha */
+
 /* What was seen of one label id of one process, or of several with the same labels. Rows with the
  * same name and kind become one row of the profile. */
 struct model_label {
