@@ -4,11 +4,14 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fields.h"
 #include "histogram.h"
 #include "render.h"
 #include "utf8.h"
+
+#define INDENT 2u /* blanks a level */
 
 static json_t *string_json(const char *text)
 {
@@ -131,25 +134,90 @@ static json_t *object_json(const struct fields *fields, const void *structure)
 	return object;
 }
 
-static json_t *section_json(const struct fields_section *section, const struct profile *profile)
+/*
+ * Members and rows are written one after the other, each from a tree of its own: the tree of a
+ * whole report with tens of thousands of threads would take ten times the memory of the profile.
+ */
+struct writer {
+	FILE *out;
+	unsigned depth; /* of the value being written */
+	bool first;	/* of the members or rows around it */
+	int error;
+};
+
+static void indent(FILE *out, unsigned depth)
 {
-	return object_json(&section->fields, fields__at(profile, section->offset));
+	fprintf(out, "%*s", (int)(INDENT * depth), "");
 }
 
-static json_t *array_json(const struct fields_array *array, const struct profile *profile)
+/* Lines of a value that stands further in begin further in: no string holds a line's end. */
+static int write_piece(const char *text, size_t length, void *data)
+{
+	struct writer *writer = data;
+	const char *end;
+
+	for (; (end = memchr(text, '\n', length)); text = end + 1) {
+		fwrite(text, 1, (size_t)(end + 1 - text), writer->out);
+		indent(writer->out, writer->depth);
+		length -= (size_t)(end + 1 - text);
+	}
+	fwrite(text, 1, length, writer->out);
+	return 0;
+}
+
+/* Frees the value; NULL: out of memory. */
+static void write_value(struct writer *writer, json_t *value)
+{
+	if (!value || json_dump_callback(value, write_piece, writer,
+					 JSON_ENCODE_ANY | JSON_INDENT(INDENT) |
+						 JSON_REAL_PRECISION(FIELDS_DIGITS)))
+		writer->error = -ENOMEM;
+	json_decref(value);
+}
+
+/* What is before a value: a comma, and its place. */
+static void begin_value(struct writer *writer)
+{
+	fputs(writer->first ? "\n" : ",\n", writer->out);
+	indent(writer->out, writer->depth);
+	writer->first = false;
+}
+
+static void begin_member(struct writer *writer, const char *name)
+{
+	begin_value(writer);
+	fprintf(writer->out, "\"%s\": ", name);
+}
+
+static void write_section(struct writer *writer, const struct fields_section *section,
+			  const struct profile *profile)
+{
+	begin_member(writer, section->name);
+	write_value(writer, object_json(&section->fields, fields__at(profile, section->offset)));
+}
+
+static void write_array(struct writer *writer, const struct fields_array *array,
+			const struct profile *profile)
 {
 	const char *rows = *(char *const *)fields__at(profile, array->offset);
-	size_t count = *(size_t *)fields__at(profile, array->count_offset), i;
-	json_t *list = json_array();
+	const size_t count = *(size_t *)fields__at(profile, array->count_offset);
+	struct writer inside = {.out = writer->out, .depth = writer->depth + 1, .first = true};
 
-	for (i = 0; i < count && list; i++) {
-		if (json_array_append_new(
-			    list, object_json(&array->fields, rows + i * array->row_size))) {
-			json_decref(list);
-			return NULL;
-		}
+	if (count == 0 && array->later)
+		return;
+	begin_member(writer, array->name);
+	fputc('[', writer->out);
+	for (size_t i = 0; i < count && !inside.error; i++) {
+		begin_value(&inside);
+		write_value(&inside, object_json(&array->fields, rows + i * array->row_size));
 	}
-	return list;
+	if (count) {
+		fputc('\n', writer->out);
+		indent(writer->out, writer->depth);
+	}
+	fputc(']', writer->out);
+	if (inside.error)
+		writer->error = inside.error;
 }
 
 static json_t *losses_json(const struct profile_losses *losses)
@@ -169,50 +237,31 @@ static json_t *losses_json(const struct profile_losses *losses)
 	return object;
 }
 
-static json_t *report_json(const struct profile *profile)
-{
-	json_t *report = json_object();
-	int failed = 0;
-
-	if (!report)
-		return NULL;
-	failed |= json_object_set_new(report, "schema", json_string(PROFILE_SCHEMA));
-	failed |= json_object_set_new(report, "tool", section_json(&fields_tool, profile));
-	failed |= json_object_set_new(report, "host", section_json(&fields_host, profile));
-	failed |= json_object_set_new(report, "target", array_json(&fields_target, profile));
-	failed |= json_object_set_new(report, "session", section_json(&fields_session, profile));
-	failed |= json_object_set_new(report, "losses", losses_json(&profile->losses));
-	failed |= json_object_set_new(report, "overhead", section_json(&fields_overhead, profile));
-	failed |= json_object_set_new(report, "totals", section_json(&fields_totals, profile));
-	failed |= json_object_set_new(report, "threads", array_json(&fields_threads, profile));
-	failed |= json_object_set_new(report, "fine", array_json(&fields_fine, profile));
-	failed |= json_object_set_new(report, "coarse", array_json(&fields_coarse, profile));
-	failed |= json_object_set_new(report, "pairs", array_json(&fields_pairs, profile));
-	failed |= json_object_set_new(report, "warnings", array_json(&fields_warnings, profile));
-	if (profile->source_count)
-		failed |= json_object_set_new(report, "sources",
-					      array_json(&fields_sources, profile));
-	if (failed) {
-		json_decref(report);
-		return NULL;
-	}
-	return report;
-}
-
 static int write_json(const struct profile *profile, const struct render_options *options,
 		      FILE *out)
 {
-	json_t *report = report_json(profile);
-	int error = 0;
+	static const struct fields_array *const arrays[] = {
+		&fields_threads, &fields_fine,	   &fields_coarse,
+		&fields_pairs,	 &fields_warnings, &fields_sources,
+	};
+	struct writer writer = {.out = out, .depth = 1, .first = true};
 
 	(void)options;
-	if (!report)
-		return -ENOMEM;
-	if (json_dumpf(report, out, JSON_INDENT(2) | JSON_REAL_PRECISION(FIELDS_DIGITS)) ||
-	    fputc('\n', out) == EOF || ferror(out))
-		error = -EIO;
-	json_decref(report);
-	return error;
+	fputc('{', out);
+	begin_member(&writer, "schema");
+	write_value(&writer, json_string(PROFILE_SCHEMA));
+	write_section(&writer, &fields_tool, profile);
+	write_section(&writer, &fields_host, profile);
+	write_array(&writer, &fields_target, profile);
+	write_section(&writer, &fields_session, profile);
+	begin_member(&writer, "losses");
+	write_value(&writer, losses_json(&profile->losses));
+	write_section(&writer, &fields_overhead, profile);
+	write_section(&writer, &fields_totals, profile);
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]) && !writer.error; i++)
+		write_array(&writer, arrays[i], profile);
+	fputs("\n}\n", out);
+	return writer.error ? writer.error : ferror(out) ? -EIO : 0;
 }
 
 const struct render_format render_json = {"json", write_json};
