@@ -503,6 +503,25 @@ static int read_all(int fd, char **text, size_t *length)
 	}
 }
 
+/* Takes the blanks that lines begin with out: half of a report, which the parser would look at one
+ * by one. No string goes on over the end of a line. Returns the new length. */
+static size_t drop_indents(char *text, size_t length)
+{
+	const char *from = text, *end = text + length, *line;
+	char *to = text;
+
+	while (from < end) {
+		while (from < end && *from == ' ')
+			from++;
+		line = from;
+		from = memchr(line, '\n', (size_t)(end - line));
+		from = from ? from + 1 : end;
+		memmove(to, line, (size_t)(from - line));
+		to += from - line;
+	}
+	return (size_t)(to - text);
+}
+
 int report__read(const char *path, struct profile **profile, char error[REPORT_ERROR_SIZE])
 {
 	bool from_stdin = strcmp(path, "-") == 0;
@@ -522,7 +541,7 @@ int report__read(const char *path, struct profile **profile, char error[REPORT_E
 	else if (failure)
 		snprintf(error, REPORT_ERROR_SIZE, "%s", strerror(-failure));
 	else
-		failure = report__parse(text, length, profile, error);
+		failure = report__parse(text, drop_indents(text, length), profile, error);
 	free(text);
 	if (!from_stdin)
 		close(fd);
