@@ -89,18 +89,19 @@ static char *targets_text(struct page *page, const struct profile *profile)
 static void write_recorded(struct page *page, const struct profile *profile)
 {
 	const struct profile_session *session = &profile->session;
-	char time[UNITS_SIZE], hits[UNITS_SIZE], hertz[UNITS_SIZE], merged[64] = "",
-		*targets = targets_text(page, profile);
+	char time[UNITS_SIZE], hits[UNITS_SIZE], hertz[UNITS_SIZE],
+		merged[64] = "", *targets = targets_text(page, profile);
 
 	if (!targets)
 		return;
 	snprintf(hertz, sizeof(hertz), isnan(session->frequency_hz) ? "an unknown rate" : "%.4g Hz",
 		 session->frequency_hz);
 	if (profile->source_count)
-		snprintf(merged, sizeof(merged), "merged from %zu recording%s: ",
-			 profile->source_count, profile->source_count == 1 ? "" : "s");
-	page__write(page, PAGE_BOLD, "recorded", "%s%s for %s at %s: %s hits; %s%s%s", merged, targets,
-		    units__time(time, (double)session->duration_ns), hertz,
+		snprintf(merged, sizeof(merged),
+			 "merged from %zu recording%s: ", profile->source_count,
+			 profile->source_count == 1 ? "" : "s");
+	page__write(page, PAGE_BOLD, "recorded", "%s%s for %s at %s: %s hits; %s%s%s", merged,
+		    targets, units__time(time, (double)session->duration_ns), hertz,
 		    units__grouped(hits, profile->totals.hits), ending(session->ended_by),
 		    session->follow_children ? "; children followed" : "",
 		    session->strict ? "" : "; not strict");
