@@ -174,8 +174,6 @@ static void row_from_sums(struct row *row, const struct profile_fine *sums)
 	row->wait = field_rows__add_u64(row->wait, fine->io_ns);
 	fine->flags = 0;
 	fine->thread_time_ns = field_rows__add_u64(fine->running_ns, row->wait);
-	if (fine->elapsed_ns > fine->thread_time_ns)
-		fine->elapsed_ns = fine->thread_time_ns;
 	fine->in_flight = rows__ratio((double)fine->thread_time_ns, (double)fine->elapsed_ns);
 	fine->per_call_ns = rows__ratio((double)fine->thread_time_ns, (double)fine->calls);
 }

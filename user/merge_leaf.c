@@ -99,6 +99,16 @@ static uint64_t labelled_ns(const struct profile *profile)
 	return sum;
 }
 
+/* Before anything is added: the least of two sums is no sum. */
+static void clip_elapsed(struct profile_fine *row)
+{
+	const uint64_t time_ns = clamp((u128)row->running_ns + row->runnable_ns + row->blocked_ns +
+				       row->io_ns);
+
+	if (row->elapsed_ns > time_ns)
+		row->elapsed_ns = time_ns;
+}
+
 /* Each report as one window. */
 static void count_reports(struct profile *profile)
 {
@@ -109,6 +119,7 @@ static void count_reports(struct profile *profile)
 		struct profile_fine *row = &profile->fine[i];
 
 		row->reports = 1;
+		clip_elapsed(row);
 		if (row->idle)
 			continue;
 		row->report_squares = product(row->running_ns, row->running_ns);

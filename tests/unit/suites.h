@@ -26,5 +26,6 @@ Suite *durations_suite(void);
 Suite *snapshot_suite(void);
 Suite *ledger_suite(void);
 Suite *roll_suite(void);
+Suite *merge_suite(void);
 
 #endif
