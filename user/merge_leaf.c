@@ -102,8 +102,8 @@ static uint64_t labelled_ns(const struct profile *profile)
 /* Before anything is added: the least of two sums is no sum. */
 static void clip_elapsed(struct profile_fine *row)
 {
-	const uint64_t time_ns = clamp((u128)row->running_ns + row->runnable_ns + row->blocked_ns +
-				       row->io_ns);
+	const uint64_t time_ns =
+		clamp((u128)row->running_ns + row->runnable_ns + row->blocked_ns + row->io_ns);
 
 	if (row->elapsed_ns > time_ns)
 		row->elapsed_ns = time_ns;

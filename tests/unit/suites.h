@@ -27,5 +27,6 @@ Suite *snapshot_suite(void);
 Suite *ledger_suite(void);
 Suite *roll_suite(void);
 Suite *merge_suite(void);
+Suite *merge_bounds_suite(void);
 
 #endif

@@ -5,64 +5,9 @@
 #include <stdlib.h>
 
 #include "field_rows.h"
-#include "histogram.h"
-#include "merge.h"
-#include "model_fixture.h"
-#include "render.h"
-#include "report.h"
-#include "spans.h"
-#include "stats.h"
+#include "merge_fixture.h"
 
 #define NAMES 6
-
-static char *render(const struct profile *of)
-{
-	static const struct render_options look = {0};
-	char *text = NULL;
-	size_t length;
-	FILE *out = open_memstream(&text, &length);
-
-	ck_assert_int_eq(render_json.write(of, &look, out), 0);
-	fclose(out);
-	return text;
-}
-
-static struct profile *parse(const char *text)
-{
-	char error[REPORT_ERROR_SIZE] = "";
-	struct profile *read = NULL;
-
-	ck_assert_msg(report__parse(text, strlen(text), &read, error) == 0, "%s", error);
-	return read;
-}
-
-/* Merges reports as they stand in files; the caller frees the profile. */
-static struct profile *merge_all(char *const *texts, size_t count)
-{
-	struct merge *merge = merge__new();
-	struct profile *merged;
-
-	for (size_t i = 0; i < count; i++) {
-		char error[MERGE_ERROR_SIZE] = "";
-		struct profile *read = parse(texts[i]);
-
-		ck_assert_msg(merge__add(merge, read, "a file", true, error) == 0, "%s", error);
-		profile__free(read);
-	}
-	merged = merge__finish(merge);
-	ck_assert_ptr_nonnull(merged);
-	merge__free(merge);
-	return merged;
-}
-
-static char *merged_text(char *const *texts, size_t count)
-{
-	struct profile *merged = merge_all(texts, count);
-	char *text = render(merged);
-
-	profile__free(merged);
-	return text;
-}
 
 static int merge_error(struct profile *read, char error[MERGE_ERROR_SIZE])
 {
@@ -71,12 +16,6 @@ static int merge_error(struct profile *read, char error[MERGE_ERROR_SIZE])
 
 	merge__free(merge);
 	return result;
-}
-
-static void free_texts(char **texts, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		free(texts[i]);
 }
 
 /* Reports are too long to be shown: where they differ first will do. */
@@ -364,238 +303,6 @@ START_TEST(a_report_merged_alone_is_what_merging_that_again_makes)
 }
 END_TEST
 
-/* --- reports as sessions make them --- */
-
-struct simulated {
-	double parts[4];    /* of running time: labels a, b, c and none */
-	uint64_t period_ns; /* of the ticks */
-	unsigned ticks;	    /* a multiple of 32 */
-	uint64_t lost_hits, calls;
-	uint64_t start_unix_ns;
-};
-
-static const char *const names[4] = {"a", "b", "c", NULL};
-
-/* 32 windows of independent hits. */
-static struct profile *simulate(const struct simulated *how)
-{
-	struct windows *windows = windows__new();
-	struct model_label labels[4] = {0};
-	struct profile *of = profile__new();
-	struct model_input input = input_of(labels, 4, how->ticks * how->period_ns);
-
-	for (size_t i = 0; i < 4; i++) {
-		labels[i].name = names[i];
-		labels[i].window_row = names[i] ? i + 1 : 0;
-		labels[i].calls = how->calls;
-	}
-	for (unsigned tick = 0; tick < how->ticks;) {
-		double weights[4] = {0};
-
-		do {
-			double at = random_part();
-			size_t i = 0;
-
-			while (i < 3 && (at -= how->parts[i]) >= 0)
-				i++;
-			weights[labels[i].window_row] += (double)how->period_ns;
-			labels[i].hits_user++;
-			labels[i].weight_ns += how->period_ns;
-		} while (++tick % (how->ticks / 32));
-		ck_assert_int_eq(windows__add(windows, weights, 4), 0);
-	}
-	input.windows = windows;
-	input.lost_hits = how->lost_hits;
-	input.weight_square_sum = how->ticks * (how->period_ns >> 10) * (how->period_ns >> 10);
-	of->session.duration_ns = how->ticks * how->period_ns;
-	of->session.start_unix_ns = how->start_unix_ns;
-	of->session.frequency_hz = 1e9 / (double)how->period_ns;
-	ck_assert_int_eq(model__compute(&input, of), 0);
-	windows__free(windows);
-	return of;
-}
-
-static char *simulated_text(const struct simulated *how)
-{
-	struct profile *of = simulate(how);
-	char *text = render(of);
-
-	profile__free(of);
-	return text;
-}
-
-static const struct simulated usual = {
-	.parts = {0.5, 0.3, 0.1, 0.1}, .period_ns = MS, .ticks = 3200, .calls = 1000};
-
-static double width_in(const struct profile *of, const char *name)
-{
-	for (size_t i = 0; i < of->fine_count; i++)
-		if (strcmp(of->fine[i].label, name) == 0)
-			return of->fine[i].share_hi - of->fine[i].share_lo;
-	ck_abort_msg("no row %s", name);
-	return 0;
-}
-
-/* Merged from n sessions of this kind; the caller frees it. */
-static struct profile *repeats(const struct simulated *how, size_t count)
-{
-	struct simulated each = *how;
-	struct profile *merged;
-	char *texts[64];
-
-	for (size_t i = 0; i < count; i++) {
-		each.start_unix_ns = i * SECOND;
-		texts[i] = simulated_text(&each);
-	}
-	merged = merge_all(texts, count);
-	free_texts(texts, count);
-	return merged;
-}
-
-START_TEST(a_report_merged_alone_keeps_its_bounds)
-{
-	struct profile *of, *merged;
-	char *text;
-
-	random_state = 7;
-	of = simulate(&usual);
-	text = render(of);
-	merged = merge_all(&text, 1);
-	ck_assert_double_eq_tol(merged->totals.bound, of->totals.bound, 0.01 * of->totals.bound);
-	for (size_t i = 0; i < of->fine_count; i++) {
-		ck_assert_str_eq(merged->fine[i].label, of->fine[i].label);
-		ck_assert_double_eq_tol(merged->fine[i].share_lo, of->fine[i].share_lo, 1e-3);
-		ck_assert_double_eq_tol(merged->fine[i].share_hi, of->fine[i].share_hi, 1e-3);
-		ck_assert_uint_eq(merged->fine[i].flags, of->fine[i].flags);
-	}
-	free(text);
-	profile__free(merged);
-	profile__free(of);
-}
-END_TEST
-
-START_TEST(n_repeats_have_bounds_narrower_by_the_root_of_n)
-{
-	struct profile *one, *many;
-
-	random_state = 8;
-	one = repeats(&usual, 1);
-	many = repeats(&usual, 16);
-	for (size_t i = 0; i < 3; i++)
-		ck_assert_double_eq_tol(width_in(one, names[i]) / width_in(many, names[i]), 4, 1.2);
-	profile__free(one);
-	profile__free(many);
-}
-END_TEST
-
-START_TEST(bounds_are_never_narrower_than_those_of_all_hits)
-{
-	struct profile *merged;
-	uint64_t hits = 0;
-
-	random_state = (uint64_t)_i + 300;
-	merged = repeats(&usual, 2 + (size_t)_i % 5);
-	for (size_t i = 0; i < 3; i++)
-		hits += merged->fine[i].hits;
-	for (size_t i = 0; i < 3; i++) {
-		const struct interval exact = stats__binomial_interval((double)merged->fine[i].hits,
-								       (double)hits, 0.05 / 4);
-
-		ck_assert_double_le(merged->fine[i].share_lo, exact.lo + 1e-6);
-		ck_assert_double_ge(merged->fine[i].share_hi, exact.hi - 1e-6);
-	}
-	profile__free(merged);
-}
-END_TEST
-
-/* All rows at once, in 95% of the merges; of 400, at least 92% (three standard deviations). */
-START_TEST(bounds_of_repeats_hold)
-{
-	static const double parts[3] = {0.7, 0.02, 0.18};
-	const struct simulated how = {
-		.parts = {parts[0], parts[1], parts[2]}, .period_ns = MS, .ticks = 640};
-	unsigned held = 0;
-
-	random_state = 9;
-	for (unsigned n = 0; n < 400; n++) {
-		struct profile *merged = repeats(&how, 4);
-		bool all = true;
-
-		for (size_t i = 0; i < 3; i++)
-			for (size_t k = 0; k < merged->fine_count; k++)
-				if (strcmp(merged->fine[k].label, names[i]) == 0)
-					all &= merged->fine[k].share_lo <= parts[i] / 0.9 &&
-					       parts[i] / 0.9 <= merged->fine[k].share_hi;
-		held += all;
-		profile__free(merged);
-	}
-	ck_assert_uint_ge(held, 368);
-}
-END_TEST
-
-/* With what hits weigh, but without windows: hits alone make the bounds. */
-static char *unwindowed_text(const struct simulated *how)
-{
-	struct profile *of = simulate(how);
-	char *text;
-
-	of->totals.window_squares = 0;
-	of->totals.window_products = of->totals.window_all_squares = 0;
-	for (size_t i = 0; i < of->fine_count; i++)
-		of->fine[i].window_squares = of->fine[i].window_products = 0;
-	text = render(of);
-	profile__free(of);
-	return text;
-}
-
-/* 320 ticks of 10 ms say less than 3200 of 1 ms, but of as much time. */
-START_TEST(recordings_with_different_rates_weigh_by_time)
-{
-	struct simulated slow = usual, fast = usual;
-	struct profile *merged, *fast_alone;
-	struct profile_fine *a;
-	char *texts[2];
-
-	random_state = 10;
-	slow.parts[0] = 0.1;
-	slow.parts[1] = 0.7;
-	slow.period_ns = 10 * MS;
-	slow.ticks = 320;
-	texts[0] = _i ? unwindowed_text(&slow) : simulated_text(&slow);
-	texts[1] = _i ? unwindowed_text(&fast) : simulated_text(&fast);
-	merged = merge_all(texts, 2);
-	fast_alone = merge_all(&texts[1], 1);
-	for (a = merged->fine; strcmp(a->label, "a") != 0; a++)
-		;
-	ck_assert_double_eq_tol(a->share, (0.1 + 0.5) / 2 / 0.9, 0.04);
-	ck_assert_double_eq_tol(merged->session.frequency_hz, 550, 1e-6);
-	/* As many hits as 2 / (1 / 3200 + 1 / 320), for they are of unequal weight. */
-	ck_assert_double_gt(width_in(merged, "a"), 1.5 * width_in(fast_alone, "a"));
-	free_texts(texts, 2);
-	profile__free(merged);
-	profile__free(fast_alone);
-}
-END_TEST
-
-START_TEST(what_was_lost_in_one_widens_the_bounds_of_all)
-{
-	struct simulated lossy = usual;
-	struct profile *merged;
-	char *texts[2];
-
-	random_state = 11;
-	lossy.lost_hits = 3200;
-	lossy.start_unix_ns = 1;
-	texts[0] = simulated_text(&usual);
-	texts[1] = simulated_text(&lossy);
-	merged = merge_all(texts, 2);
-	ck_assert_uint_eq(merged->totals.lost_hits, 3200);
-	ck_assert_double_gt(width_in(merged, "a"), 3200 / (3200 + 6400.));
-	free_texts(texts, 2);
-	profile__free(merged);
-}
-END_TEST
-
 /* --- reports that were made by hand --- */
 
 static bool said(const struct profile *of, const char *code)
@@ -857,24 +564,6 @@ START_TEST(a_report_that_contradicts_itself_is_refused)
 }
 END_TEST
 
-/* A session may be as long as it likes: bounds get no narrower than what is known. */
-START_TEST(sums_that_no_report_can_hold_bound_nothing)
-{
-	struct profile *of, *merged;
-	char *text;
-
-	random_state = 16;
-	of = simulate(&usual);
-	of->totals.window_squares = INT64_MAX;
-	text = render(of);
-	merged = merge_all(&text, 1);
-	ck_assert_double_gt(width_in(merged, "a"), 0.9);
-	free(text);
-	profile__free(merged);
-	profile__free(of);
-}
-END_TEST
-
 START_TEST(sums_stay_at_the_limit_of_a_report)
 {
 	ck_assert_uint_eq(field_rows__add_u64(INT64_MAX, 1), INT64_MAX);
@@ -908,40 +597,18 @@ START_TEST(the_id_of_a_recording_is_of_its_content_alone)
 }
 END_TEST
 
-/* Tables: S. Brandt; and F(1, n) is the square of t(n). */
-START_TEST(quantiles_of_f_are_those_of_tables)
-{
-	ck_assert_double_eq_tol(stats__f_quantile(4, 10, 0.95), 3.4780, 1e-4);
-	ck_assert_double_eq_tol(stats__f_quantile(10, 4, 0.99), 14.5459, 1e-4);
-	ck_assert_double_eq_tol(stats__f_quantile(1, 7, 0.95), pow(stats__t_quantile(7, 0.975), 2),
-				1e-9);
-	ck_assert(isnan(stats__f_quantile(0, 7, 0.95)));
-}
-END_TEST
-
 Suite *merge_suite(void)
 {
 	Suite *suite = suite_create("merge");
-	TCase *algebra = tcase_create("algebra"), *bounds = tcase_create("bounds");
-	TCase *content = tcase_create("content");
+	TCase *algebra = tcase_create("algebra"), *content = tcase_create("content");
 
 	suite_add_tcase(suite, algebra);
-	suite_add_tcase(suite, bounds);
 	suite_add_tcase(suite, content);
 	tcase_set_timeout(algebra, 60);
-	tcase_set_timeout(bounds, 60);
 	tcase_add_loop_test(algebra, the_result_is_the_same_to_the_last_bit_in_any_grouping, 0, 6);
 	tcase_add_loop_test(algebra, the_result_is_the_same_in_any_order, 0, 4);
 	tcase_add_loop_test(algebra, a_report_merged_alone_is_what_merging_that_again_makes, 0, 40);
 	tcase_add_test(algebra, sums_stay_at_the_limit_of_a_report);
-	tcase_add_test(bounds, a_report_merged_alone_keeps_its_bounds);
-	tcase_add_test(bounds, n_repeats_have_bounds_narrower_by_the_root_of_n);
-	tcase_add_loop_test(bounds, bounds_are_never_narrower_than_those_of_all_hits, 0, 10);
-	tcase_add_test(bounds, bounds_of_repeats_hold);
-	tcase_add_loop_test(bounds, recordings_with_different_rates_weigh_by_time, 0, 2);
-	tcase_add_test(bounds, what_was_lost_in_one_widens_the_bounds_of_all);
-	tcase_add_test(bounds, sums_that_no_report_can_hold_bound_nothing);
-	tcase_add_test(bounds, quantiles_of_f_are_those_of_tables);
 	tcase_add_loop_test(content, what_differs_between_reports_is_said, 0, COUNT(differences));
 	tcase_add_test(content, reports_that_scatter_are_named_and_those_alike_are_not);
 	tcase_add_test(content, a_recording_is_refused_the_second_time_also_out_of_a_merged_report);
