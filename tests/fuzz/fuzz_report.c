@@ -7,6 +7,8 @@
 #include <locale.h>
 
 #include "fuzz.h"
+#include "merge.h"
+#include "render.h"
 #include "report.h"
 
 static json_t *valid; /* a report with something of everything */
@@ -112,6 +114,52 @@ static char *changed(struct fuzz_input input)
 	return text;
 }
 
+static char *written(const struct profile *profile)
+{
+	const struct render_options look = {0};
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	fuzz_assert(out && render_json.write(profile, &look, out) == 0 && fclose(out) == 0);
+	return text;
+}
+
+/* As it is after merging it alone, and the same again. NULL: refused. The caller frees it. */
+static char *merged(struct profile *profile)
+{
+	struct merge *merge = merge__new();
+	char error[MERGE_ERROR_SIZE] = "", *text = NULL;
+	struct profile *result;
+
+	if (merge__add(merge, profile, "a", false, error) == 0) {
+		result = merge__finish(merge);
+		fuzz_assert(result);
+		text = written(result);
+		profile__free(result);
+	} else {
+		fuzz_assert(*error);
+	}
+	merge__free(merge);
+	return text;
+}
+
+/* What merging makes can be read, and merging that makes it again. */
+static void merge_again(struct profile *profile)
+{
+	char error[REPORT_ERROR_SIZE] = "", *once = merged(profile), *twice;
+	struct profile *again;
+
+	if (!once)
+		return;
+	fuzz_assert(report__parse(once, strlen(once), &again, error) == 0);
+	twice = merged(again);
+	fuzz_assert(twice && strcmp(once, twice) == 0);
+	profile__free(again);
+	free(once);
+	free(twice);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char error[REPORT_ERROR_SIZE] = "";
@@ -132,6 +180,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			fuzz_assert(error[i] >= ' ' && error[i] < 0x7f);
 	} else {
 		fuzz_show(profile);
+		merge_again(profile);
 		profile__free(profile);
 	}
 	free(text);
