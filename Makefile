@@ -60,7 +60,7 @@ FUZZ_SRC := $(filter-out $(FUZZ_LEFT_OUT:%=user/%.c),$(USER_SRC)) \
 FUZZ_OBJ := $(FUZZ_SRC:%.c=$(FUZZ)/%.o)
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(FUZZ)/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 3600
-COMMANDS := record report doctor
+COMMANDS := record report diff doctor
 MAN := $(wildcard docs/*.1)
 
 .DELETE_ON_ERROR:

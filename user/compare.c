@@ -156,10 +156,13 @@ static int fill_rows(struct comparison *comparison, const struct compare_input *
 	return error;
 }
 
-static void count_label(struct comparison *comparison, enum compare_verdict worst)
+size_t compare__judged_labels(const struct comparison *comparison)
 {
-	comparison->slower_labels += worst == COMPARE_SLOWER;
-	comparison->judged_labels += worst != COMPARE_NONE;
+	size_t judged = 0;
+
+	for (int i = 0; i < COMPARE_NONE; i++)
+		judged += comparison->labels[i];
+	return judged;
 }
 
 static int judge(struct comparison *comparison)
@@ -181,9 +184,9 @@ static int judge(struct comparison *comparison)
 		comparison->tests += tests[i]->verdict != COMPARE_NONE;
 	}
 	for (size_t i = 0; i < comparison->fine_count; i++)
-		count_label(comparison, comparison->fine[i].per_call.verdict);
+		comparison->labels[comparison->fine[i].per_call.verdict]++;
 	for (size_t i = 0; i < comparison->coarse_count; i++)
-		count_label(comparison, compare__coarse_verdict(&comparison->coarse[i]));
+		comparison->labels[compare__coarse_verdict(&comparison->coarse[i])]++;
 	free(tests);
 	return 0;
 }

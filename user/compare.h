@@ -106,9 +106,9 @@ struct comparison {
 	size_t fine_count;
 	struct compare_coarse *coarse; /* worst first */
 	size_t coarse_count;
-	size_t tests;			     /* quantities that were judged */
-	size_t verdicts[COMPARE_VERDICTS];   /* of quantities */
-	size_t slower_labels, judged_labels; /* fine and coarse */
+	size_t tests;			   /* quantities that were judged */
+	size_t verdicts[COMPARE_VERDICTS]; /* of quantities */
+	size_t labels[COMPARE_VERDICTS];   /* fine and coarse, by the worst of each */
 	struct compare_warning *warnings;
 	size_t warning_count;
 };
@@ -122,6 +122,9 @@ struct compare_input {
 struct comparison *compare__new(const struct compare_input input[ESTIMATE_SIDES], double threshold,
 				double alpha);
 void compare__free(struct comparison *comparison); /* NULL is fine */
+
+/* Labels that have a verdict. */
+size_t compare__judged_labels(const struct comparison *comparison);
 
 /* Of a coarse label: the worst of its quantities' verdicts. */
 enum compare_verdict compare__coarse_verdict(const struct compare_coarse *row);

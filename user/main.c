@@ -19,6 +19,7 @@ static const struct command {
 } commands[] = {
 	{"record", cmd_record, "record a process and print the report"},
 	{"report", cmd_report, "show a report that was recorded before"},
+	{"diff", cmd_diff, "compare the reports of two builds"},
 	{"doctor", cmd_doctor, "say what this machine and a process allow"},
 };
 
