@@ -45,6 +45,8 @@ const char *diff_words__limits(char buffer[DIFF_WORDS_SIZE], struct interval lim
 
 	if (isnan(limits.lo) || isnan(limits.hi))
 		return strcpy(buffer, "-");
+	if (limits.lo <= -1 && isinf(limits.hi))
+		return strcpy(buffer, "anything");
 	write_end(lo, sizeof(lo), limits.lo, false);
 	if (isinf(limits.hi)) {
 		snprintf(buffer, DIFF_WORDS_SIZE, "%s%s..", lo,

@@ -26,5 +26,7 @@ Suite *durations_suite(void);
 Suite *snapshot_suite(void);
 Suite *ledger_suite(void);
 Suite *roll_suite(void);
+Suite *estimate_suite(void);
+Suite *compare_suite(void);
 
 #endif
