@@ -110,7 +110,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 		take_path(state, arguments, value);
 		return 0;
 	}
-	if (key > 0 && key < ARGP_KEY_ARG)
+	if (key > 0 && key < ARGP_KEY_END) /* argp's own keys are 0, and from there on */
 		arguments->taking = NO_SIDE;
 	switch (key) {
 	case OPTION_BASE:

@@ -7,7 +7,8 @@
 
 #include "units.h"
 
-#define AS_FACTOR_FROM 4 /* "+300%" and more */
+#define AS_FACTOR_FROM 4   /* "+300%" and more */
+#define AS_OPEN_FROM   999 /* a thousand times */
 
 const char diff_words_shares[] = "Shares sum to one: a label's share also changes when others do, "
 				 "so a share alone is never a "
@@ -23,6 +24,18 @@ const char *diff_words__change(char buffer[DIFF_WORDS_SIZE], double change)
 		snprintf(buffer, DIFF_WORDS_SIZE, "x%.3g", change + 1);
 	else
 		snprintf(buffer, DIFF_WORDS_SIZE, "%+.1f%%", 100 * change);
+	return buffer;
+}
+
+const char *diff_words__value(char buffer[DIFF_WORDS_SIZE], const struct compare_test *test,
+			      int side)
+{
+	const double value = test->estimate.side[side].value, limit = test->limits.side[side].hi;
+	char time[UNITS_SIZE];
+	const bool unseen = value == 0 && limit > 0 && !isinf(limit);
+
+	snprintf(buffer, DIFF_WORDS_SIZE, "%s%s", unseen ? "<" : "",
+		 units__time(time, unseen ? limit : value));
 	return buffer;
 }
 
@@ -45,10 +58,10 @@ const char *diff_words__limits(char buffer[DIFF_WORDS_SIZE], struct interval lim
 
 	if (isnan(limits.lo) || isnan(limits.hi))
 		return strcpy(buffer, "-");
-	if (limits.lo <= -1 && isinf(limits.hi))
+	if (limits.lo < -0.9995 && limits.hi >= AS_OPEN_FROM)
 		return strcpy(buffer, "anything");
 	write_end(lo, sizeof(lo), limits.lo, false);
-	if (isinf(limits.hi)) {
+	if (limits.hi >= AS_OPEN_FROM) {
 		snprintf(buffer, DIFF_WORDS_SIZE, "%s%s..", lo,
 			 limits.lo >= AS_FACTOR_FROM - 1 ? "" : "%");
 		return buffer;
@@ -63,16 +76,11 @@ const char *diff_words__limits(char buffer[DIFF_WORDS_SIZE], struct interval lim
 const char *diff_words__verdict(enum compare_verdict verdict, enum compare_state state)
 {
 	static const char *const states[COMPARE_STATES] = {
-		[COMPARE_BOTH] = "not judged",
-		[COMPARE_ADDED] = "added",
-		[COMPARE_REMOVED] = "removed",
-		[COMPARE_UNCALLED] = "not called",
-		[COMPARE_UNCALLED_BASE] = "called now",
-		[COMPARE_UNCALLED_NEW] = "called no more",
-		[COMPARE_UNSAMPLED] = "never sampled",
-		[COMPARE_UNSAMPLED_BASE] = "never sampled",
-		[COMPARE_UNSAMPLED_NEW] = "never sampled",
-		[COMPARE_IDLE] = "idle",
+		[COMPARE_BOTH] = "not judged",		[COMPARE_ADDED] = "added",
+		[COMPARE_REMOVED] = "removed",		[COMPARE_UNCALLED] = "not called",
+		[COMPARE_UNCALLED_BASE] = "called now", [COMPARE_UNCALLED_NEW] = "no calls",
+		[COMPARE_UNSAMPLED] = "unsampled",	[COMPARE_UNSAMPLED_BASE] = "unsampled",
+		[COMPARE_UNSAMPLED_NEW] = "unsampled",	[COMPARE_IDLE] = "idle",
 	};
 
 	if (verdict == COMPARE_NONE)
@@ -127,12 +135,12 @@ char *diff_words__basis(const struct comparison *comparison)
 const char *diff_words__test(char buffer[DIFF_WORDS_SENTENCE_SIZE], const char *what,
 			     const struct compare_test *test)
 {
-	char base[UNITS_SIZE], new[UNITS_SIZE], change[DIFF_WORDS_SIZE], limits[DIFF_WORDS_SIZE];
-	const struct estimate_side *side = test->estimate.side;
+	char base[DIFF_WORDS_SIZE], new[DIFF_WORDS_SIZE];
+	char change[DIFF_WORDS_SIZE], limits[DIFF_WORDS_SIZE];
 
 	snprintf(buffer, DIFF_WORDS_SENTENCE_SIZE, "%s %s, was %s: %s (%s)", what,
-		 units__time(new, side[ESTIMATE_NEW].value),
-		 units__time(base, side[ESTIMATE_BASE].value),
+		 diff_words__value(new, test, ESTIMATE_NEW),
+		 diff_words__value(base, test, ESTIMATE_BASE),
 		 diff_words__change(change, compare__change(test)),
 		 diff_words__limits(limits, compare__change_limits(test)));
 	return buffer;

@@ -14,10 +14,15 @@
  * NaN. */
 const char *diff_words__change(char buffer[DIFF_WORDS_SIZE], double change);
 
-/* "+10.1..+14.2%", rounded outwards; an open end is left out, as in "+10.1%.."; "-" for NaN. */
+/* "+10.1..+14.2%", rounded outwards; an open end, or one beyond 1000 times, is left out, as in
+ * "+10.1%.."; "anything" where both are; "-" for NaN. */
 const char *diff_words__limits(char buffer[DIFF_WORDS_SIZE], struct interval limits);
 
-/* The verdict, or why there is none: "slower", "cannot say", "added", "never sampled" ... */
+/* "41.2 ns"; "<18.8 ns", its upper limit, where a side was never hit; "-" for NaN. */
+const char *diff_words__value(char buffer[DIFF_WORDS_SIZE], const struct compare_test *test,
+			      int side);
+
+/* The verdict, or why there is none: "slower", "cannot say", "added", "unsampled" ... */
 const char *diff_words__verdict(enum compare_verdict verdict, enum compare_state state);
 
 /*

@@ -90,14 +90,14 @@ static void write_shares(struct markdown *to, const struct compare_fine *row)
 static void write_line(struct markdown *to, const struct line *line)
 {
 	const bool bold = line->test->verdict == COMPARE_SLOWER;
-	char base[UNITS_SIZE], new[UNITS_SIZE], change[DIFF_WORDS_SIZE], limits[DIFF_WORDS_SIZE];
+	char base[DIFF_WORDS_SIZE], new[DIFF_WORDS_SIZE];
+	char change[DIFF_WORDS_SIZE], limits[DIFF_WORDS_SIZE];
 
 	fputs("| <code>", to->out);
 	write_escaped(to, line->label, NAME_COLUMNS);
 	fprintf(to->out, "</code>%s%s | %s | %s | %s | %s | %s%s%s", line->what ? " " : "",
-		line->what ? line->what : "",
-		units__time(base, line->test->estimate.side[ESTIMATE_BASE].value),
-		units__time(new, line->test->estimate.side[ESTIMATE_NEW].value),
+		line->what ? line->what : "", diff_words__value(base, line->test, ESTIMATE_BASE),
+		diff_words__value(new, line->test, ESTIMATE_NEW),
 		diff_words__change(change, compare__change(line->test)),
 		diff_words__limits(limits, compare__change_limits(line->test)), bold ? "**" : "",
 		diff_words__verdict(line->test->verdict, line->state), bold ? "**" : "");
@@ -207,7 +207,7 @@ static void write_comment(struct markdown *to, const struct comparison *comparis
 	}
 	write_sentence(to, "**ticksnick diff:** ", diff_words__summary(comparison), ".\n");
 	for (size_t i = 0; i < comparison->warning_count; i++) {
-		fprintf(to->out, "\n> **%s:** ", comparison->warnings[i].code);
+		fprintf(to->out, "\n> `%s`: ", comparison->warnings[i].code);
 		write_escaped(to, comparison->warnings[i].text, WARNING_COLUMNS);
 		fputc('\n', to->out);
 	}

@@ -54,25 +54,13 @@ static void paint(struct page *page, struct grid *grid, enum compare_verdict ver
 	grid__paint(grid, page__on(page, styles[verdict]), page__off(page, styles[verdict]));
 }
 
-/* A value; "<" and its limit where nothing was seen of it. */
-static void add_value(struct grid *grid, size_t column, const struct compare_test *test, int side)
-{
-	const double value = test->estimate.side[side].value, limit = test->limits.side[side].hi;
-	char buffer[UNITS_SIZE];
-
-	if (value == 0 && limit > 0 && !isinf(limit))
-		grid__cell(grid, column, "<%s", units__time(buffer, limit));
-	else
-		grid__cell(grid, column, "%s", units__time(buffer, value));
-}
-
 static void add_test(struct page *page, struct grid *grid, const struct compare_test *test,
 		     enum compare_state state)
 {
 	char buffer[DIFF_WORDS_SIZE];
 
-	add_value(grid, BASE, test, ESTIMATE_BASE);
-	add_value(grid, NEW, test, ESTIMATE_NEW);
+	grid__cell(grid, BASE, "%s", diff_words__value(buffer, test, ESTIMATE_BASE));
+	grid__cell(grid, NEW, "%s", diff_words__value(buffer, test, ESTIMATE_NEW));
 	grid__cell(grid, CHANGE, "%s", diff_words__change(buffer, compare__change(test)));
 	grid__cell(grid, LIMITS, "%s", diff_words__limits(buffer, compare__change_limits(test)));
 	grid__cell(grid, VERDICT, "%s", diff_words__verdict(test->verdict, state));
