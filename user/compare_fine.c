@@ -9,7 +9,8 @@
 
 #define REPORT_ALPHA	   0.05 /* what the shares of a report are bounded at, all rows at once */
 #define EFFECT_HITS_MIN	   20	/* of a row whose interval is to tell something */
-#define EFFECT_WAITING_MAX 0.1	/* of its thread-time: waiting is no matter of hits */
+#define HITS_EXACT_MAX	   1e6
+#define EFFECT_WAITING_MAX 0.1 /* of its thread-time: waiting is no matter of hits */
 
 /* Σ over labels that are not idle: hits, running and thread-time, rows with hits. */
 struct labelled {
@@ -33,6 +34,18 @@ static struct labelled labelled_of(const struct profile *profile)
 	return of;
 }
 
+/* Of a part's interval; normal where there are so many hits that the exact one takes time. */
+static double binomial_width(double hits, double trials, double alpha)
+{
+	const double part = hits / trials;
+	struct interval interval;
+
+	if (hits > HITS_EXACT_MAX)
+		return -2 * stats__normal_quantile(alpha / 2) * sqrt(part * (1 - part) / trials);
+	interval = stats__binomial_interval(hits, trials, alpha);
+	return interval.hi - interval.lo;
+}
+
 /*
  * Hits that come in runs tell less than as many independent ones. A report does not say how much
  * less, but its intervals of shares do: they are made as in bounds.c, so the square of their width
@@ -50,16 +63,14 @@ double compare__effect(const struct profile *profile)
 		const struct profile_fine *row = &profile->fine[i];
 		const double wait = (double)row->thread_time_ns - (double)row->running_ns;
 		const double q = (double)row->hits / all.hits;
-		struct interval binomial;
 		double ratio;
 
 		if (row->idle || row->hits < EFFECT_HITS_MIN || isnan(row->share_lo) ||
 		    isnan(row->share_hi) || q >= 1 ||
 		    wait > EFFECT_WAITING_MAX * (double)row->thread_time_ns)
 			continue;
-		binomial = stats__binomial_interval((double)row->hits, all.hits, level);
 		ratio = (row->share_hi - row->share_lo) * all.time / all.running /
-			(binomial.hi - binomial.lo);
+			binomial_width((double)row->hits, all.hits, level);
 		if (!(ratio > 0) || isinf(ratio))
 			continue;
 		variance += ratio * ratio * q * (1 - q);

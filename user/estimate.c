@@ -6,15 +6,19 @@
 #include "histogram.h"
 
 #define HITS_EXACT_MAX 10000 /* above, a Poisson count is normal enough for limits of one side */
+#define HITS_MAX       1e8
+#define TRIALS_MAX     1e5 /* that a rank is looked up for; more only narrow what is narrow */
 #define HALVINGS       60
 #define POISSON_TRIALS 1e6 /* a binomial of so many is a Poisson */
 
 static const struct interval nothing = {NAN, NAN};
 static const struct interval positive = {0, INFINITY};
 
+/* Not more than what a beta function takes no time for; with so many nothing but the label is
+ * certain. */
 static double effective_hits(const struct estimate_side *side)
 {
-	return side->value > 0 && side->variance > 0 ? 1 / side->variance : 0;
+	return side->value > 0 && side->variance > 0 ? fmin(1 / side->variance, HITS_MAX) : 0;
 }
 
 /* Effective hits for each ns of the value, so that hits / exposure is the value. */
@@ -112,7 +116,7 @@ static double rank_at(double trials, double p, double tail)
 static struct interval order_interval(const struct estimate *estimate,
 				      const struct estimate_side *side, double alpha)
 {
-	const double p = estimate->percent / 100., n = side->trials;
+	const double p = estimate->percent / 100., n = fmin(side->trials, TRIALS_MAX);
 	struct interval interval = positive;
 
 	if (!(n > 0))
