@@ -7,7 +7,7 @@
 
 #define HITS_EXACT_MAX 10000 /* above, a Poisson count is normal enough for limits of one side */
 #define HITS_MAX       1e8
-#define TRIALS_MAX     1e5 /* that a rank is looked up for; more only narrow what is narrow */
+#define TRIALS_MAX     1e6 /* that a rank is looked up for; more only narrow what is narrow */
 #define HALVINGS       60
 #define POISSON_TRIALS 1e6 /* a binomial of so many is a Poisson */
 
