@@ -60,7 +60,7 @@ FUZZ_SRC := $(filter-out $(FUZZ_LEFT_OUT:%=user/%.c),$(USER_SRC)) \
 FUZZ_OBJ := $(FUZZ_SRC:%.c=$(FUZZ)/%.o)
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(FUZZ)/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 3600
-COMMANDS := record report merge doctor
+COMMANDS := record report merge diff doctor
 MAN := $(wildcard docs/*.1)
 
 .DELETE_ON_ERROR:
@@ -250,7 +250,7 @@ INCLUDE_DIR = $(DESTDIR)$(PREFIX)/include/ticksnick
 PC_DIR = $(DESTDIR)$(PREFIX)/share/pkgconfig
 MAN_DIR = $(DESTDIR)$(PREFIX)/share/man/man1
 DOC_DIR = $(DESTDIR)$(PREFIX)/share/doc/ticksnick
-DOCUMENTS = README.md docs/output.md docs/report.schema.json
+DOCUMENTS = README.md docs/output.md docs/report.schema.json docs/diff.md docs/diff.schema.json
 PUBLIC_HEADERS = $(filter-out cells.h,$(notdir $(wildcard include/ticksnick/*.h)))
 
 install: $(BUILD)/ticksnick

@@ -9,12 +9,18 @@
 
 #include "utf8.h"
 
-/* A row has count texts, NULL where empty; a line has its text in the first and lines[row] set. */
+/* How a row looks: one text over the whole width, and what stands around it (colour). */
+struct look {
+	bool line;
+	const char *on, *off;
+};
+
+/* A row has count texts, NULL where empty; a line has its text in the first. */
 struct grid {
 	const struct grid_column *columns;
 	size_t count;
 	char **texts;
-	bool *lines;
+	struct look *looks;
 	size_t rows, rows_max;
 	bool *shown;
 	unsigned *widths;
@@ -47,7 +53,7 @@ void grid__free(struct grid *grid)
 	for (i = 0; i < grid->rows * grid->count; i++)
 		free(grid->texts[i]);
 	free(grid->texts);
-	free(grid->lines);
+	free(grid->looks);
 	free(grid->shown);
 	free(grid->widths);
 	free(grid);
@@ -57,15 +63,15 @@ static bool grow(struct grid *grid)
 {
 	size_t rows_max = grid->rows_max ? grid->rows_max * 2 : 32;
 	char **texts = reallocarray(grid->texts, rows_max, grid->count * sizeof(*texts));
-	bool *lines;
+	struct look *looks;
 
 	if (!texts)
 		return false;
 	grid->texts = texts;
-	lines = reallocarray(grid->lines, rows_max, sizeof(*lines));
-	if (!lines)
+	looks = reallocarray(grid->looks, rows_max, sizeof(*looks));
+	if (!looks)
 		return false;
-	grid->lines = lines;
+	grid->looks = looks;
 	grid->rows_max = rows_max;
 	return true;
 }
@@ -77,7 +83,7 @@ void grid__row(struct grid *grid)
 		return;
 	}
 	memset(grid->texts + grid->rows * grid->count, 0, grid->count * sizeof(*grid->texts));
-	grid->lines[grid->rows++] = false;
+	grid->looks[grid->rows++] = (struct look){.on = "", .off = ""};
 }
 
 void grid__line(struct grid *grid, const char *text)
@@ -85,7 +91,15 @@ void grid__line(struct grid *grid, const char *text)
 	grid__row(grid);
 	grid__cell(grid, 0, "%s", text);
 	if (!grid->out_of_memory)
-		grid->lines[grid->rows - 1] = true;
+		grid->looks[grid->rows - 1].line = true;
+}
+
+void grid__paint(struct grid *grid, const char *on, const char *off)
+{
+	if (grid->out_of_memory)
+		return;
+	grid->looks[grid->rows - 1].on = on;
+	grid->looks[grid->rows - 1].off = off;
 }
 
 void grid__cell(struct grid *grid, size_t column, const char *format, ...)
@@ -119,7 +133,7 @@ static void measure(struct grid *grid, size_t column)
 	size_t row, width, widest = 0;
 
 	for (row = 0; row < grid->rows; row++) {
-		if (grid->lines[row])
+		if (grid->looks[row].line)
 			continue;
 		width = utf8__width(text_at(grid, row, column));
 		if (width > widest)
@@ -257,9 +271,10 @@ int grid__write(const struct grid *grid, const char *head_on, const char *head_o
 	error = write_row(grid, SIZE_MAX, unicode, out);
 	fprintf(out, "%s\n", head_off);
 	for (row = 0; row < grid->rows && !error; row++) {
-		error = grid->lines[row] ? write_line(grid, row, unicode, out)
-					 : write_row(grid, row, unicode, out);
-		fputc('\n', out);
+		fputs(grid->looks[row].on, out);
+		error = grid->looks[row].line ? write_line(grid, row, unicode, out)
+					      : write_row(grid, row, unicode, out);
+		fprintf(out, "%s\n", grid->looks[row].off);
 	}
 	return error;
 }

@@ -34,6 +34,9 @@ void grid__line(struct grid *grid, const char *text);
 void grid__cell(struct grid *grid, size_t column, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* What stands around the row under way when it is written (colour); the texts are borrowed. */
+void grid__paint(struct grid *grid, const char *on, const char *off);
+
 /*
  * Decides which columns fit: they leave until the texts that may be cut have cut_min columns, or
  * all they want. 0, or -ENOMEM if any call before ran out of memory.

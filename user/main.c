@@ -20,6 +20,7 @@ static const struct command {
 	{"record", cmd_record, "record a process and print the report"},
 	{"report", cmd_report, "show a report that was recorded before"},
 	{"merge", cmd_merge, "make one report of several"},
+	{"diff", cmd_diff, "compare the reports of two builds"},
 	{"doctor", cmd_doctor, "say what this machine and a process allow"},
 };
 

@@ -13,10 +13,8 @@
 #define COLUMNS_WIDE  60
 
 static const char *const styles[PAGE_STYLES] = {
-	[PAGE_PLAIN] = "",
-	[PAGE_BOLD] = "\033[1m",
-	[PAGE_DIM] = "\033[2m",
-	[PAGE_WARNING] = "\033[33m",
+	[PAGE_PLAIN] = "",	     [PAGE_BOLD] = "\033[1m", [PAGE_DIM] = "\033[2m",
+	[PAGE_WARNING] = "\033[33m", [PAGE_BAD] = "\033[31m", [PAGE_GOOD] = "\033[32m",
 };
 
 const char *page__on(const struct page *page, enum page_style style)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum page_style { PAGE_PLAIN, PAGE_BOLD, PAGE_DIM, PAGE_WARNING, PAGE_STYLES };
+enum page_style { PAGE_PLAIN, PAGE_BOLD, PAGE_DIM, PAGE_WARNING, PAGE_BAD, PAGE_GOOD, PAGE_STYLES };
 
 struct page {
 	FILE *out;

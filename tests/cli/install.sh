@@ -10,7 +10,7 @@ install_into() {
 
 installs_what_users_and_applications_need() {
 	install_into install
-	for name in ticksnick ticksnick-record ticksnick-report ticksnick-doctor; do
+	for name in ticksnick ticksnick-record ticksnick-report ticksnick-merge ticksnick-diff ticksnick-doctor; do
 		[ -x "root/opt/tsn/bin/$name" ] || fail "bin/$name is not there"
 		assert_file "root/opt/tsn/share/man/man1/$name.1"
 	done

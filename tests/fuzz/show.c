@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fuzz.h"
 #include "render.h"
+#include "render_diff.h"
 #include "report.h"
 #include "utf8.h"
 
@@ -59,6 +60,38 @@ static void json_again(const char *json, size_t size)
 	profile__free(profile);
 }
 
+/* One against itself, and twice against once: nothing has changed, whatever it says. */
+static void compare_with_itself(const struct profile *profile)
+{
+	static const struct render_diff_format *const formats[] = {
+		&render_diff_text,  &render_diff_markdown, &render_diff_json,
+		&render_diff_junit, &render_diff_github,
+	};
+	const struct profile *const twice[] = {profile, profile};
+
+	for (size_t count = 1; count <= 2; count++) {
+		const struct compare_input input[] = {{twice, count}, {twice, 1}};
+		struct comparison *comparison = compare__new(input, 0, COMPARE_ALPHA);
+
+		fuzz_assert(comparison);
+		fuzz_assert(!comparison->verdicts[COMPARE_SLOWER]);
+		fuzz_assert(!comparison->verdicts[COMPARE_FASTER]);
+		for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+			struct render_options options = {.columns = 40};
+			char *text = NULL;
+			size_t size;
+			FILE *out = open_memstream(&text, &size);
+
+			fuzz_assert(out);
+			fuzz_assert(formats[i]->write(comparison, &options, out) == 0);
+			fuzz_assert(fclose(out) == 0 && size < WRITTEN_MAX);
+			text_check(text, size, formats[i] != &render_diff_json);
+			free(text);
+		}
+		compare__free(comparison);
+	}
+}
+
 void fuzz_show(const struct profile *profile)
 {
 	static const unsigned columns[] = {0, 40, 80};
@@ -82,4 +115,5 @@ void fuzz_show(const struct profile *profile)
 	text_check(text, size, 0);
 	json_again(text, size);
 	free(text);
+	compare_with_itself(profile);
 }

@@ -28,5 +28,7 @@ Suite *ledger_suite(void);
 Suite *roll_suite(void);
 Suite *merge_suite(void);
 Suite *merge_bounds_suite(void);
+Suite *estimate_suite(void);
+Suite *compare_suite(void);
 
 #endif

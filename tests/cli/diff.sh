@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+# ticksnick diff: golden output in every format, exit codes, states that have no number, hostile names, bad input.
+. "$(dirname "$0")/lib.sh"
+
+DATA=$TOP/tests/data/diff
+SAME=$TOP/tests/data/server.json
+PYTHON=/usr/bin/python3
+
+diff_of_samples() {
+	LC_ALL=C.UTF-8 COLUMNS=100 run "$TICKSNICK" diff "$@" "$DATA/base.json" "$DATA/new.json"
+}
+
+shows_what_changed_worst_first() {
+	diff_of_samples -f "$1"
+	assert_exit 1
+	assert_empty "$ERR"
+	assert_same "$DATA/expected.$2" "$OUT"
+}
+
+fits_any_terminal() {
+	LC_ALL=C.UTF-8 COLUMNS=$1 run "$TICKSNICK" diff "$DATA/base.json" "$DATA/new.json"
+	assert_exit 1
+	[ "$(LC_ALL=C.UTF-8 wc -L <"$OUT")" -le "$1" ] ||
+		fail "a line is wider than $1 columns"
+	assert_contains "slower"
+}
+
+a_report_against_itself_is_no_regression() {
+	for format in text markdown json junit github; do
+		run "$TICKSNICK" diff -f $format "$1" "$1"
+		assert_exit 0
+		! grep -q '^::error' "$OUT" || fail "an error in $format"
+		assert_not_contains "<failure"
+	done
+	run "$TICKSNICK" diff --threshold 0 --base "$1" "$1" --new "$1" "$1"
+	assert_exit 0
+}
+
+the_exit_says_what_was_asked_for() {
+	local expected=$1
+	shift
+	run "$TICKSNICK" diff "$@"
+	assert_exit "$expected"
+	assert_empty "$ERR"
+}
+
+# json.loads accepts NaN and Infinity, unless it is told not to.
+json_has_neither_nan_nor_infinity() {
+	diff_of_samples -f json
+	"$PYTHON" - "$OUT" <<'END' || fail "not strict JSON, or a state is wrong"
+import json, sys
+
+def refuse(text):
+    raise ValueError(text)
+
+text = open(sys.argv[1], encoding="utf-8").read()
+diff = json.loads(text, parse_constant=refuse)
+states = {row["label"]: (row["state"], row["verdict"]) for row in diff["fine"]}
+expected = {
+    "added": ("added", "none"), "removed": ("removed", "none"), "uncalled": ("uncalled", "none"),
+    "called now": ("uncalled-base", "none"), "called no more": ("uncalled-new", "none"),
+    "unseen": ("unsampled", "none"), "born hot": ("unsampled-base", "slower"),
+    "cooled": ("unsampled-new", "faster"), "wait for work": ("idle", "none"), "parse": ("compared", "slower"),
+}
+for label, state in expected.items():
+    if states[label] != state:
+        sys.exit(f"{label}: {states[label]}")
+row = next(row for row in diff["fine"] if row["label"] == "born hot")["per_call"]
+sys.exit("change" in row or row["open"] != ["change", "change_hi"])
+END
+}
+
+json_is_as_the_schema_says() {
+	"$PYTHON" -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null ||
+		skip "NOT RUN: python3-jsonschema (4 or later) is not installed"
+	diff_of_samples -f json -o written.json
+	run "$PYTHON" - "$TOP/docs/diff.schema.json" written.json <<'END'
+import json, sys
+import jsonschema
+
+schema, diff = (json.load(open(name)) for name in sys.argv[1:])
+jsonschema.Draft202012Validator.check_schema(schema)
+validator = jsonschema.Draft202012Validator(schema)
+for error in validator.iter_errors(diff):
+    print("/".join(map(str, error.absolute_path)) + ": " + error.message)
+diff["fine"][0]["per_call"]["verdict"] = "perhaps"
+if not list(validator.iter_errors(diff)):
+    print("the schema accepts a verdict that there is not")
+END
+	assert_exit 0
+	assert_empty "$OUT"
+}
+
+junit_is_well_formed_xml() {
+	diff_of_samples -f junit
+	"$PYTHON" - "$OUT" <<'END' || fail "not XML, or its counts are wrong"
+import sys
+import xml.etree.ElementTree as tree
+
+suite = tree.parse(sys.argv[1]).getroot()[0]
+counts = {key: len(suite.findall("testcase" + path)) for key, path in
+          (("tests", ""), ("failures", "/failure"), ("skipped", "/skipped"))}
+sys.exit(any(int(suite.get(key)) != count for key, count in counts.items()) or counts["failures"] < 3)
+END
+}
+
+# A label or a kernel's name that holds line ends and commands stays one line, and no command.
+github_runs_nothing_that_a_name_says() {
+	diff_of_samples -f github
+	assert_equal "$(grep -cvE '^::(error|warning|notice) title=[^:]*::' "$OUT")" 0 "lines that are no annotation"
+	assert_equal "$(grep -c '^::error' "$OUT")" 5 "errors"
+	assert_not_contains "$(printf '\033')"
+}
+
+markdown_runs_nothing_that_a_name_says() {
+	diff_of_samples -f markdown
+	assert_not_contains "<b>"
+	assert_not_contains "@me"
+	assert_not_contains "$(printf '\033')"
+	assert_equal "$(grep '^|' "$OUT" | sed 's/[^|]//g' | sort -u)" "||||||||||" "cells of a row"
+}
+
+warns_of_reports_that_are_hard_to_compare() {
+	sed 's|"cpus": [0-9]*|"cpus": 64|' "$SAME" >other.json
+	run "$TICKSNICK" diff "$SAME" other.json
+	assert_exit 0
+	assert_contains "[cpu_count]"
+}
+
+each_warning_is_explained() {
+	tr -d '\n' <"$TOP/user/compare_warnings.c" |
+		grep -oE 'warn\(comparison,[[:space:]]*"[a-z_]+"|\{"[a-z_]+", "[A-Za-z ]+", [a-z_]+_of\}' |
+		sed 's/^[^"]*"\([a-z_]*\)".*/\1/' | sort -u >names
+	[ "$(wc -l <names)" -ge 11 ] || fail "found $(wc -l <names) codes only"
+	while read -r name; do
+		grep -q "^| \`$name\` |" "$TOP/docs/diff.md" || fail "docs/diff.md does not explain the warning $name"
+	done <names
+}
+
+refuses_wrong_arguments() {
+	run "$TICKSNICK" diff "$@"
+	assert_exit 2
+	assert_empty "$OUT"
+	assert_err_contains "ticksnick diff: "
+}
+
+refuses_what_is_no_report() {
+	echo '{"schema": "ticksnick.report/9"}' >newer.json
+	for bad in newer.json missing.json /dev/null; do
+		run "$TICKSNICK" diff "$SAME" $bad
+		assert_exit 2
+		assert_empty "$OUT"
+		assert_one_error_line
+		assert_err_contains "ticksnick diff: cannot read $bad: "
+	done
+}
+
+says_when_it_cannot_write() {
+	run "$TICKSNICK" diff -o /dev/full "$DATA/base.json" "$DATA/new.json"
+	assert_exit 6
+	assert_one_error_line
+	assert_err_contains "cannot write /dev/full: No space left on device"
+}
+
+writes_a_file_whole() {
+	diff_of_samples -f markdown -o comment.md
+	assert_exit 1
+	assert_empty "$OUT"
+	assert_same "$DATA/expected.md" comment.md
+}
+
+helps() {
+	run "$BUILD/ticksnick-diff" --help
+	assert_exit 0
+	assert_contains "Usage: ticksnick diff"
+}
+
+test_case shows_what_changed_worst_first text txt
+test_case shows_what_changed_worst_first markdown md
+test_case shows_what_changed_worst_first json json
+test_case shows_what_changed_worst_first junit xml
+test_case shows_what_changed_worst_first github github
+test_case fits_any_terminal 40
+test_case fits_any_terminal 80
+test_case a_report_against_itself_is_no_regression "$SAME"
+test_case a_report_against_itself_is_no_regression "$TOP/tests/data/nasty.json"
+test_case a_report_against_itself_is_no_regression "$TOP/tests/data/empty.json"
+test_case a_report_against_itself_is_no_regression "$DATA/base.json"
+test_case the_exit_says_what_was_asked_for 1 "$DATA/base.json" "$DATA/new.json"
+test_case the_exit_says_what_was_asked_for 1 --base "$DATA/base.json" --new "$DATA/new.json"
+test_case the_exit_says_what_was_asked_for 0 --fail-on never "$DATA/base.json" "$DATA/new.json"
+test_case the_exit_says_what_was_asked_for 0 "$SAME" "$SAME"
+test_case the_exit_says_what_was_asked_for 1 --fail-on cannot-say "$SAME" "$SAME"
+test_case the_exit_says_what_was_asked_for 0 "$TOP/tests/data/empty.json" "$SAME"
+test_case the_exit_says_what_was_asked_for 0 "$SAME" "$TOP/tests/data/empty.json"
+EMPTY=$TOP/tests/data/empty.json
+test_case the_exit_says_what_was_asked_for 0 --fail-on cannot-say "$EMPTY" "$EMPTY"
+test_case json_has_neither_nan_nor_infinity
+test_case json_is_as_the_schema_says
+test_case junit_is_well_formed_xml
+test_case github_runs_nothing_that_a_name_says
+test_case markdown_runs_nothing_that_a_name_says
+test_case warns_of_reports_that_are_hard_to_compare
+test_case each_warning_is_explained
+test_case refuses_wrong_arguments
+test_case refuses_wrong_arguments "$SAME"
+test_case refuses_wrong_arguments "$SAME" "$SAME" "$SAME"
+test_case refuses_wrong_arguments --base "$SAME"
+test_case refuses_wrong_arguments "$SAME" --new "$SAME"
+test_case refuses_wrong_arguments --base "$SAME" -f json "$SAME" --new "$SAME"
+test_case refuses_wrong_arguments --threshold -1 "$SAME" "$SAME"
+test_case refuses_wrong_arguments --threshold 3% "$SAME" "$SAME"
+test_case refuses_wrong_arguments --threshold nan "$SAME" "$SAME"
+test_case refuses_wrong_arguments --fail-on always "$SAME" "$SAME"
+test_case refuses_wrong_arguments -f csv "$SAME" "$SAME"
+test_case refuses_what_is_no_report
+test_case says_when_it_cannot_write
+test_case writes_a_file_whole
+test_case helps

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: MIT */
+#include "compare_fixture.h"
+#include "compare_parts.h"
+#include "diff_words.h"
+
+/* --- states --- */
+
+/* Hits and calls of the label "x" on each side; calls of -1: it is not there. */
+static const struct {
+	int64_t base_calls, base_hits, new_calls, new_hits;
+	enum compare_state state;
+	enum compare_verdict verdict;
+} states[] = {
+	{1000, 5000, 1000, 5000, COMPARE_BOTH, COMPARE_UNKNOWN},
+	{1000, 5000, 1000, 9000, COMPARE_BOTH, COMPARE_SLOWER},
+	{1000, 5000, 2000, 5000, COMPARE_BOTH, COMPARE_FASTER},
+	{-1, 0, 1000, 5000, COMPARE_ADDED, COMPARE_NONE},
+	{-1, 0, 0, 0, COMPARE_ADDED, COMPARE_NONE},
+	{1000, 5000, -1, 0, COMPARE_REMOVED, COMPARE_NONE},
+	{0, 0, 0, 0, COMPARE_UNCALLED, COMPARE_NONE},
+	{0, 50, 0, 70, COMPARE_UNCALLED, COMPARE_NONE},
+	{0, 0, 1000, 5000, COMPARE_UNCALLED_BASE, COMPARE_NONE},
+	{1000, 5000, 0, 0, COMPARE_UNCALLED_NEW, COMPARE_NONE},
+	{1000, 0, 1000, 0, COMPARE_UNSAMPLED, COMPARE_NONE},
+	{1000, 0, 1000, 500, COMPARE_UNSAMPLED_BASE, COMPARE_SLOWER},
+	{1000, 0, 1000, 1, COMPARE_UNSAMPLED_BASE, COMPARE_UNKNOWN},
+	{1000, 500, 1000, 0, COMPARE_UNSAMPLED_NEW, COMPARE_FASTER},
+	{1000, 1, 1000, 0, COMPARE_UNSAMPLED_NEW, COMPARE_UNKNOWN},
+};
+
+static struct profile *report_with(int64_t calls, int64_t hits)
+{
+	const struct model_label labels[] = {
+		label_of("other", 20000, 1000000),
+		label_of("x", (uint64_t)hits, calls > 0 ? (uint64_t)calls : 0),
+	};
+
+	return report_of(labels, calls < 0 ? 1 : 2);
+}
+
+static void assert_no_nan_and_no_infinity_but_where_open(const struct compare_fine *row)
+{
+	const struct compare_test *test = &row->per_call;
+
+	if (!test->estimate.comparable)
+		return;
+	ck_assert(test->limits.ratio.lo >= 0 && isfinite(test->limits.ratio.lo));
+	ck_assert(row->state == COMPARE_UNSAMPLED_BASE || isfinite(test->limits.ratio.hi));
+	ck_assert(isfinite(test->limits.difference.lo) && isfinite(test->limits.difference.hi));
+	ck_assert(test->limits.difference.lo <= test->limits.difference.hi);
+}
+
+START_TEST(each_state_has_its_verdict)
+{
+	struct profile *base = report_with(states[_i].base_calls, states[_i].base_hits);
+	struct profile *new = report_with(states[_i].new_calls, states[_i].new_hits);
+	struct comparison *comparison = compare_two(base, new);
+	const struct compare_fine *row = fine_row(comparison, "x");
+
+	ck_assert_str_eq(compare__state_name(row->state), compare__state_name(states[_i].state));
+	ck_assert_str_eq(compare__verdict_name(row->per_call.verdict),
+			 compare__verdict_name(states[_i].verdict));
+	assert_no_nan_and_no_infinity_but_where_open(row);
+	compare__free(comparison);
+	profile__free(base);
+	profile__free(new);
+}
+END_TEST
+
+/* The other label has all the time that there is, and so a smaller share than before. */
+START_TEST(a_changed_share_alone_is_no_regression)
+{
+	const struct model_label before[] = {label_of("a", 10000, 1000),
+					     label_of("b", 10000, 1000)};
+	const struct model_label after[] = {label_of("a", 10000, 1000), label_of("b", 100, 10)};
+	struct profile *base = report_of(before, 2), *new = report_of(after, 2);
+	struct comparison *comparison = compare_two(base, new);
+	const struct compare_fine *row = fine_row(comparison, "a");
+
+	ck_assert_double_gt(row->side[ESTIMATE_NEW].share, 1.9 * row->side[ESTIMATE_BASE].share);
+	ck_assert_uint_eq(comparison->verdicts[COMPARE_SLOWER], 0);
+	compare__free(comparison);
+	profile__free(base);
+	profile__free(new);
+}
+END_TEST
+
+START_TEST(worst_comes_first)
+{
+	const struct model_label before[] = {label_of("gain", 9000, 1000),
+					     label_of("bad", 9000, 1000),
+					     label_of("worse", 9000, 1000)};
+	const struct model_label after[] = {label_of("gain", 5000, 1000),
+					    label_of("bad", 13000, 1000),
+					    label_of("worse", 20000, 1000)};
+	struct profile *base = report_of(before, 3), *new = report_of(after, 3);
+	struct comparison *comparison = compare_two(base, new);
+
+	ck_assert_str_eq(comparison->fine[0].label, "worse");
+	ck_assert_str_eq(comparison->fine[1].label, "bad");
+	ck_assert_str_eq(comparison->fine[2].label, "gain");
+	compare__free(comparison);
+	profile__free(base);
+	profile__free(new);
+}
+END_TEST
+
+/* --- Holm --- */
+
+/* |z| of two-sided p-values, and how many of them Holm rejects at 0.05, by hand. */
+static const struct {
+	double z[3];
+	size_t rejected;
+	double level; /* of what is left; 0: nothing is */
+} holm[] = {
+	{{2.5758293, 2.3263479, 2.0537489}, 3, 0},	  /* p = 0.01, 0.02, 0.04 */
+	{{2.0537489, 2.5758293, 2.3263479}, 3, 0},	  /* in any order */
+	{{2.5758293, 2.1700904, 2.0537489}, 1, 0.05 / 2}, /* 0.03 is above 0.05 / 2 */
+	{{2.3263479, 2.1700904, 2.0537489}, 0, 0.05 / 3}, /* 0.02 is above 0.05 / 3 */
+};
+
+START_TEST(holm_steps_down)
+{
+	struct compare_test tests[3] = {0}, *list[3];
+	size_t slower = 0;
+
+	for (int i = 0; i < 3; i++) {
+		const double variance = 1e-4;
+
+		tests[i].estimate.kind = ESTIMATE_MEAN;
+		tests[i].estimate.comparable = true;
+		tests[i].estimate.df = INFINITY;
+		tests[i].estimate.side[0] = (struct estimate_side){.value = 1};
+		tests[i].estimate.side[1] = (struct estimate_side){
+			.value = exp(holm[_i].z[i] * sqrt(variance)), .variance = variance};
+		list[i] = &tests[i];
+	}
+	compare__judge(list, 3, 0, 0.05);
+	for (int i = 0; i < 3; i++) {
+		slower += tests[i].verdict == COMPARE_SLOWER;
+		if (tests[i].verdict != COMPARE_SLOWER)
+			ck_assert_double_eq_tol(tests[i].alpha, holm[_i].level, 1e-15);
+		ck_assert((tests[i].verdict == COMPARE_SLOWER) == (tests[i].limits.ratio.lo > 1));
+	}
+	ck_assert_uint_eq(slower, holm[_i].rejected);
+}
+END_TEST
+
+/* --- what hits in runs tell --- */
+
+START_TEST(intervals_twice_as_wide_count_a_quarter_of_the_hits)
+{
+	struct profile *report = report_with(1000, 4000);
+	const double before = compare__effect(report);
+
+	for (size_t i = 0; i < report->fine_count; i++) {
+		struct profile_fine *row = &report->fine[i];
+		const double middle = (row->share_lo + row->share_hi) / 2;
+
+		row->share_lo = middle - 2 * (middle - row->share_lo);
+		row->share_hi = middle + 2 * (row->share_hi - middle);
+	}
+	ck_assert_double_eq_tol(before, 1, 0.01);
+	ck_assert_double_eq_tol(compare__effect(report), 4, 0.04);
+	profile__free(report);
+}
+END_TEST
+
+/* --- coarse labels --- */
+
+/* Executions of 100 us to 200 us, evenly, `slower` times as long. */
+static struct profile *report_of_requests(uint64_t executions, double slower)
+{
+	struct profile *report = report_with(1000, 5000);
+	struct profile_coarse *row = calloc(1, sizeof(*row));
+
+	ck_assert_ptr_nonnull(row);
+	report->coarse = row;
+	report->coarse_count = 1;
+	row->label = copy_of("request");
+	row->executions = executions;
+	for (uint64_t i = 0; i < executions; i++) {
+		const uint64_t ns = (uint64_t)(slower * (100000 + i * 100000. / executions));
+		struct profile_bucket bucket = {histogram__bucket(ns), 1};
+
+		row->sum_ns += ns;
+		row->max_ns = ns;
+		ck_assert_int_eq(
+			histogram__merge(&row->histogram, &row->histogram_count, &bucket, 1), 0);
+	}
+	return report;
+}
+
+static const struct {
+	uint64_t executions;
+	double slower;
+	enum compare_verdict verdict; /* of the mean, the median and p99 */
+} requests[] = {
+	{2000, 1, COMPARE_UNKNOWN}, {2000, 1.25, COMPARE_SLOWER}, {2000, 0.8, COMPARE_FASTER},
+	{4, 1.25, COMPARE_UNKNOWN}, {1, 1.25, COMPARE_UNKNOWN},
+};
+
+START_TEST(durations_are_judged_by_their_histograms)
+{
+	struct profile *base = report_of_requests(requests[_i].executions, 1);
+	struct profile *new = report_of_requests(requests[_i].executions, requests[_i].slower);
+	struct comparison *comparison = compare_two(base, new);
+
+	ck_assert_uint_eq(comparison->coarse_count, 1);
+	for (int k = 0; k < COMPARE_DURATIONS; k++) {
+		const struct compare_test *test = &comparison->coarse[0].duration[k];
+
+		ck_assert_str_eq(compare__verdict_name(test->verdict),
+				 compare__verdict_name(requests[_i].verdict));
+		ck_assert_double_eq_tol(compare__change(test), requests[_i].slower - 1, 0.01);
+	}
+	compare__free(comparison);
+	profile__free(base);
+	profile__free(new);
+}
+END_TEST
+
+START_TEST(a_coarse_label_without_executions_is_a_state)
+{
+	struct profile *base = report_of_requests(100, 1), *new = report_of_requests(0, 1);
+	struct comparison *comparison = compare_two(base, new);
+
+	ck_assert_int_eq(comparison->coarse[0].state, COMPARE_UNCALLED_NEW);
+	for (int k = 0; k < COMPARE_DURATIONS; k++)
+		ck_assert_int_eq(comparison->coarse[0].duration[k].verdict, COMPARE_NONE);
+	compare__free(comparison);
+	profile__free(base);
+	profile__free(new);
+}
+END_TEST
+
+/* --- how often it is wrong, and how often right --- */
+
+static bool first_label(int label)
+{
+	return label == 0;
+}
+
+static bool all_labels(int label)
+{
+	return label >= 0;
+}
+
+struct outcome {
+	size_t alarms; /* pairs with any label slower or faster */
+	size_t found;  /* pairs with the first label slower */
+};
+
+static struct outcome simulate_pairs(const struct simulation *base, const struct simulation *new,
+				     size_t runs, size_t pairs, double threshold)
+{
+	struct outcome outcome = {0};
+
+	random_state = 20261202;
+	for (size_t i = 0; i < pairs; i++) {
+		struct profile *reports[ESTIMATE_SIDES][8];
+		struct comparison *comparison;
+
+		for (size_t k = 0; k < runs; k++) {
+			reports[ESTIMATE_BASE][k] = simulate(base);
+			reports[ESTIMATE_NEW][k] = simulate(new);
+		}
+		comparison = comparison_of(reports[ESTIMATE_BASE], runs, reports[ESTIMATE_NEW],
+					   runs, threshold);
+		outcome.alarms += comparison->verdicts[COMPARE_SLOWER] > 0 ||
+				  comparison->verdicts[COMPARE_FASTER] > 0;
+		outcome.found +=
+			fine_row(comparison, "label[0]")->per_call.verdict == COMPARE_SLOWER;
+		compare__free(comparison);
+		for (size_t k = 0; k < runs; k++) {
+			profile__free(reports[ESTIMATE_BASE][k]);
+			profile__free(reports[ESTIMATE_NEW][k]);
+		}
+	}
+	return outcome;
+}
+
+/* Runs, threshold, and how much runs differ besides: in 200 pairs 5% are 10. */
+static const struct {
+	size_t runs;
+	double hits, threshold, run_noise, common_noise;
+} unchanged[] = {
+	{1, 20000, COMPARE_THRESHOLD, 0, 0}, {1, 20000, 0, 0, 0},	{1, 2000, 0, 0, 0},
+	{1, 100000, 0, 0.005, 0.005},	     {3, 20000, 0, 0.02, 0.02}, {5, 100000, 0, 0.02, 0.02},
+};
+
+START_TEST(of_200_unchanged_pairs_at_most_5_percent_alarm)
+{
+	const struct simulation of = {.hits = unchanged[_i].hits,
+				      .run_noise = unchanged[_i].run_noise,
+				      .common_noise = unchanged[_i].common_noise};
+	const struct outcome outcome =
+		simulate_pairs(&of, &of, unchanged[_i].runs, 200, unchanged[_i].threshold);
+
+	ck_assert_uint_le(outcome.alarms, 10);
+}
+END_TEST
+
+START_TEST(identical_reports_never_alarm)
+{
+	const struct simulation of = {.hits = 300 << (3 * _i)};
+
+	random_state = 1;
+	for (int i = 0; i < 20; i++) {
+		struct profile *report = simulate(&of), *list[] = {report, report, report};
+		struct comparison *one = compare_two(report, report);
+		struct comparison *three = comparison_of(list, 3, list, 3, 0);
+
+		ck_assert_uint_eq(one->verdicts[COMPARE_SLOWER] + one->verdicts[COMPARE_FASTER], 0);
+		ck_assert_uint_eq(three->verdicts[COMPARE_SLOWER] + three->verdicts[COMPARE_FASTER],
+				  0);
+		compare__free(one);
+		compare__free(three);
+		profile__free(report);
+	}
+}
+END_TEST
+
+START_TEST(five_percent_are_found_by_repeats_that_differ_little)
+{
+	const struct simulation base = {.hits = 400000, .run_noise = 0.002};
+	const struct simulation new = {
+		.hits = 400000, .run_noise = 0.002, .slow = first_label, .slowdown = 0.05};
+
+	ck_assert_uint_ge(simulate_pairs(&base, &new, 5, 20, COMPARE_THRESHOLD).found, 16);
+}
+END_TEST
+
+START_TEST(a_label_that_doubles_is_found_by_one_report_each)
+{
+	const struct simulation base = {.hits = 20000};
+	const struct simulation new = {.hits = 20000, .slow = first_label, .slowdown = 1};
+
+	ck_assert_uint_eq(simulate_pairs(&base, &new, 1, 20, COMPARE_THRESHOLD).found, 20);
+}
+END_TEST
+
+START_TEST(two_percent_are_no_alarm_at_a_threshold_of_three)
+{
+	const struct simulation base = {.hits = 400000};
+	const struct simulation new = {.hits = 400000, .slow = all_labels, .slowdown = 0.02};
+
+	ck_assert_uint_eq(simulate_pairs(&base, &new, 1, 20, COMPARE_THRESHOLD).alarms, 0);
+	ck_assert_uint_eq(simulate_pairs(&base, &new, 5, 20, COMPARE_THRESHOLD).alarms, 0);
+}
+END_TEST
+
+/* --- warnings --- */
+
+static void other_model(struct profile *report)
+{
+	report->host.cpu_model[0] = 'A';
+}
+
+static void no_model(struct profile *report)
+{
+	free(report->host.cpu_model);
+	report->host.cpu_model = NULL;
+}
+
+static void other_count(struct profile *report)
+{
+	report->host.cpus = 4;
+	report->session.ticks_expected = 40000;
+}
+
+static void other_kernel(struct profile *report)
+{
+	report->host.kernel[0] = '5';
+}
+
+static void other_machine(struct profile *report)
+{
+	report->host.machine[0] = 'X';
+}
+
+static void other_virtualization(struct profile *report)
+{
+	report->host.virtualization[0] = 'k';
+}
+
+static void other_frequency(struct profile *report)
+{
+	report->session.frequency_hz = 500;
+	report->session.ticks_expected = 10000;
+}
+
+static void other_period(struct profile *report)
+{
+	report->session.ticks_expected = 10000;
+}
+
+static void brief(struct profile *report)
+{
+	report->session.duration_ns = 1900000000;
+	report->session.ticks_expected = 3800;
+}
+
+static void lossy(struct profile *report)
+{
+	report->losses.tick_missed = report->totals.hits / 1000 + 1;
+}
+
+static void without_calls(struct profile *report)
+{
+	report->losses.calls_lost = 1;
+}
+
+static void less_covered(struct profile *report)
+{
+	report->totals.coverage_running -= 0.03;
+}
+
+static void no_other(struct profile *report)
+{
+	report->losses.tick_missed = 1;
+	report->totals.coverage -= 0.01;
+	report->session.frequency_hz *= 1.001;
+}
+
+static const struct {
+	void (*change)(struct profile *report);
+	const char *code; /* NULL: none */
+} warnings[] = {
+	{no_other, NULL},
+	{other_model, "cpu_model"},
+	{no_model, "cpu_model"},
+	{other_count, "cpu_count"},
+	{other_kernel, "kernel"},
+	{other_machine, "machine"},
+	{other_virtualization, "virtualization"},
+	{other_frequency, "frequency"},
+	{other_period, "period"},
+	{brief, "duration_short"},
+	{lossy, "losses"},
+	{without_calls, "calls_missing"},
+	{less_covered, "coverage_moved"},
+};
+
+START_TEST(what_makes_reports_hard_to_compare_is_told_once)
+{
+	struct profile *base = report_with(1000, 5000), *new = report_with(1000, 5000);
+	struct comparison *comparison;
+
+	warnings[_i].change(new);
+	comparison = compare_two(base, new);
+	ck_assert_uint_eq(comparison->warning_count, warnings[_i].code != NULL);
+	if (warnings[_i].code)
+		ck_assert_str_eq(comparison->warnings[0].code, warnings[_i].code);
+	compare__free(comparison);
+	profile__free(base);
+	profile__free(new);
+}
+END_TEST
+
+/* --- words --- */
+
+static const struct {
+	double lo, hi;
+	const char *text;
+} words[] = {
+	{0.03, 0.05, "+3.0..+5.0%"},
+	{0.0312, 0.0501, "+3.1..+5.1%"},
+	{-0.0312, 0, "-3.2..+0.0%"},
+	{-1, 0.5, "-100.0..+50.0%"},
+	{0.5, 1.234, "+50.0..+124%"},
+	{0.5, 9, "+50.0%..x10"},
+	{4, 9, "x5..x10"},
+	{0.5, INFINITY, "+50.0%.."},
+	{12.06, INFINITY, "x13.1.."},
+	{-1, INFINITY, "anything"},
+	{NAN, NAN, "-"},
+};
+
+START_TEST(intervals_are_rounded_outwards)
+{
+	char buffer[DIFF_WORDS_SIZE];
+
+	ck_assert_str_eq(diff_words__limits(buffer, (struct interval){words[_i].lo, words[_i].hi}),
+			 words[_i].text);
+}
+END_TEST
+
+Suite *compare_suite(void)
+{
+	Suite *suite = suite_create("compare");
+	TCase *tcase = tcase_create("rows");
+
+	tcase_add_loop_test(tcase, each_state_has_its_verdict, 0, COUNT(states));
+	tcase_add_test(tcase, a_changed_share_alone_is_no_regression);
+	tcase_add_test(tcase, worst_comes_first);
+	tcase_add_loop_test(tcase, holm_steps_down, 0, COUNT(holm));
+	tcase_add_test(tcase, intervals_twice_as_wide_count_a_quarter_of_the_hits);
+	tcase_add_loop_test(tcase, durations_are_judged_by_their_histograms, 0, COUNT(requests));
+	tcase_add_test(tcase, a_coarse_label_without_executions_is_a_state);
+	tcase_add_loop_test(tcase, what_makes_reports_hard_to_compare_is_told_once, 0,
+			    COUNT(warnings));
+	tcase_add_loop_test(tcase, intervals_are_rounded_outwards, 0, COUNT(words));
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("simulations");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, of_200_unchanged_pairs_at_most_5_percent_alarm, 0,
+			    COUNT(unchanged));
+	tcase_add_loop_test(tcase, identical_reports_never_alarm, 0, 4);
+	tcase_add_test(tcase, five_percent_are_found_by_repeats_that_differ_little);
+	tcase_add_test(tcase, a_label_that_doubles_is_found_by_one_report_each);
+	tcase_add_test(tcase, two_percent_are_no_alarm_at_a_threshold_of_three);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Expected values were worked out in Python: binomial sums in rational arithmetic, and bisection
+ * for the ends of intervals.
+ */
+#include <math.h>
+
+#include "estimate.h"
+#include "suites.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void assert_close(double value, double expected, double relative)
+{
+	if (isinf(expected)) {
+		ck_assert_double_infinite(value);
+		return;
+	}
+	ck_assert_msg(fabs(value - expected) <= relative * fmax(fabs(expected), 1e-12),
+		      "%.12g where %.12g is right", value, expected);
+}
+
+/* So many hits for so much of exposure. */
+static struct estimate_side rate(double hits, double exposure)
+{
+	return (struct estimate_side){.value = hits / exposure,
+				      .variance = hits > 0 ? 1 / hits : 0,
+				      .exposure = exposure};
+}
+
+static struct estimate rates(double base, double base_exposure, double new, double new_exposure)
+{
+	return (struct estimate){.kind = ESTIMATE_RATE,
+				 .comparable = true,
+				 .side = {rate(base, base_exposure), rate(new, new_exposure)},
+				 .df = INFINITY};
+}
+
+static const struct {
+	double base, base_exposure, new, new_exposure, alpha, lo, hi;
+} few_hits[] = {
+	{100, 1, 100, 1, 0.05, 0.750266485225559, 1.3328597500916677},
+	{10, 1, 25, 2, 0.05, 0.5798094867961184, 2.9163566001678602},
+	{0, 1, 50, 1, 0.05, 13.060399108837519, INFINITY},
+	{40, 1, 0, 1, 0.00125, 0, 0.20254960379683493},
+	{3, 1, 1, 1, 0.05, 0.006349525306027377, 4.151440776238426},
+	{0, 1, 0, 1, 0.05, 0, INFINITY},
+};
+
+START_TEST(few_hits_have_the_exact_conditional_interval)
+{
+	const struct estimate estimate = rates(few_hits[_i].base, few_hits[_i].base_exposure,
+					       few_hits[_i].new, few_hits[_i].new_exposure);
+	const struct interval ratio = estimate__ratio(&estimate, few_hits[_i].alpha);
+
+	assert_close(ratio.lo, few_hits[_i].lo, 1e-9);
+	assert_close(ratio.hi, few_hits[_i].hi, 1e-9);
+}
+END_TEST
+
+START_TEST(an_interval_at_less_alpha_holds_the_one_at_more)
+{
+	static const double hits[][2] = {{0, 3}, {5, 0}, {4, 7}, {1e4, 1.1e4}};
+	const struct estimate estimate = rates(hits[_i][0], 1, hits[_i][1], 1);
+	struct estimate_limits inner, outer;
+
+	estimate__limits(&estimate, 0.5, &inner);
+	for (double alpha = 0.2; alpha > 1e-9; alpha /= 5) {
+		estimate__limits(&estimate, alpha, &outer);
+		ck_assert(outer.ratio.lo <= inner.ratio.lo && outer.ratio.hi >= inner.ratio.hi);
+		ck_assert(outer.difference.lo <= inner.difference.lo &&
+			  outer.difference.hi >= inner.difference.hi);
+		inner = outer;
+	}
+}
+END_TEST
+
+START_TEST(a_side_without_hits_has_an_upper_limit)
+{
+	const struct estimate estimate = rates(0, 8, 50, 8);
+	struct estimate_limits limits;
+
+	estimate__limits(&estimate, 0.05, &limits);
+	ck_assert_double_eq(limits.side[ESTIMATE_BASE].lo, 0);
+	assert_close(limits.side[ESTIMATE_BASE].hi, 3.6888794541139363 / 8, 1e-5);
+	ck_assert(isfinite(limits.difference.lo) && isfinite(limits.difference.hi));
+	ck_assert_double_gt(limits.difference.lo, 0);
+}
+END_TEST
+
+START_TEST(variance_widens_an_interval_by_its_root)
+{
+	struct estimate estimate = {.kind = ESTIMATE_MEAN, .comparable = true, .df = INFINITY};
+	double half;
+
+	estimate.side[ESTIMATE_BASE] = (struct estimate_side){.value = 100, .variance = 0.0001};
+	estimate.side[ESTIMATE_NEW] = (struct estimate_side){.value = 110, .variance = 0.0003};
+	half = log(estimate__ratio(&estimate, 0.05).hi / 1.1);
+	assert_close(half, 1.959963984540054 * 0.02, 1e-9);
+	estimate.df = 4; /* Student's t: 2.776 */
+	half = log(estimate__ratio(&estimate, 0.05).hi / 1.1);
+	assert_close(half, 2.776445105198655 * 0.02, 1e-9);
+}
+END_TEST
+
+/* Ranks of the order statistics; 0: the end is open. */
+static const struct {
+	uint64_t n;
+	unsigned percent;
+	double alpha;
+	double lo, hi;
+} ranks[] = {
+	{1000, 50, 0.05, 469, 532}, {1000, 99, 0.05, 983, 997}, {1000, 99, 0.001, 978, 999},
+	{100, 99, 0.05, 97, 0},	    {5, 50, 0.05, 0, 0},	{6, 50, 0.05, 1, 6},
+};
+
+START_TEST(a_percentile_lies_between_order_statistics)
+{
+	struct profile_bucket buckets[1000]; /* each duration 1..n once: a rank is its value */
+	struct estimate estimate = {.kind = ESTIMATE_PERCENTILE,
+				    .comparable = true,
+				    .df = INFINITY,
+				    .percent = ranks[_i].percent};
+	struct estimate_limits limits;
+
+	for (uint32_t i = 0; i < ranks[_i].n; i++)
+		buckets[i] = (struct profile_bucket){i + 1, 1};
+	for (int side = 0; side < ESTIMATE_SIDES; side++)
+		estimate.side[side] = (struct estimate_side){
+			.value = ceil((double)ranks[_i].n * ranks[_i].percent / 100.),
+			.buckets = buckets,
+			.bucket_count = ranks[_i].n,
+			.trials = (double)ranks[_i].n,
+		};
+	estimate__limits(&estimate, ranks[_i].alpha, &limits);
+	ck_assert_double_eq(limits.side[ESTIMATE_BASE].lo, ranks[_i].lo);
+	if (ranks[_i].hi > 0)
+		ck_assert_double_eq(limits.side[ESTIMATE_BASE].hi, ranks[_i].hi);
+	else
+		ck_assert_double_infinite(limits.side[ESTIMATE_BASE].hi);
+	ck_assert(limits.ratio.lo <= 1 && limits.ratio.hi >= 1);
+}
+END_TEST
+
+/* 0, +10% and -10% of the mean have squares of 0.02 together; over 4 degrees, by 3 runs. */
+START_TEST(variance_between_runs_is_pooled_from_residuals)
+{
+	static const double amounts[][3] = {{100, 110, 90}, {400, 400, 400}};
+	static const double ones[] = {1, 1, 1}, twos[] = {2, 2, 2};
+	const struct estimate_runs runs[] = {{amounts[0], ones, 3}, {amounts[1], twos, 3}};
+	double variance[ESTIMATE_SIDES];
+
+	ck_assert_double_eq(estimate__between_runs(runs, variance), 4);
+	assert_close(variance[ESTIMATE_BASE], 0.02 / 4 / 3, 1e-12);
+	assert_close(variance[ESTIMATE_NEW], 0.02 / 4 / 3, 1e-12);
+}
+END_TEST
+
+/* Twice the calls and twice the time are no residual. */
+START_TEST(runs_of_other_lengths_do_not_differ)
+{
+	static const double amounts[] = {100, 200, 400}, weights[] = {1, 2, 4};
+	const struct estimate_runs runs[] = {{amounts, weights, 3}, {amounts, weights, 1}};
+	double variance[ESTIMATE_SIDES];
+
+	ck_assert_double_eq(estimate__between_runs(runs, variance), 2);
+	ck_assert_double_eq_tol(variance[ESTIMATE_BASE], 0, 1e-20);
+}
+END_TEST
+
+START_TEST(one_run_each_tells_nothing_between_runs)
+{
+	static const double amounts[] = {100, 0}, weights[] = {1, 0};
+	const struct estimate_runs runs[] = {{amounts, weights, 2}, {amounts, weights, 1}};
+	double variance[ESTIMATE_SIDES] = {7, 7};
+
+	ck_assert_double_eq(estimate__between_runs(runs, variance), 0);
+	ck_assert_double_eq(variance[ESTIMATE_BASE], 7);
+}
+END_TEST
+
+Suite *estimate_suite(void)
+{
+	Suite *suite = suite_create("estimate");
+	TCase *tcase = tcase_create("intervals");
+
+	tcase_add_loop_test(tcase, few_hits_have_the_exact_conditional_interval, 0,
+			    COUNT(few_hits));
+	tcase_add_loop_test(tcase, an_interval_at_less_alpha_holds_the_one_at_more, 0, 4);
+	tcase_add_test(tcase, a_side_without_hits_has_an_upper_limit);
+	tcase_add_test(tcase, variance_widens_an_interval_by_its_root);
+	tcase_add_loop_test(tcase, a_percentile_lies_between_order_statistics, 0, COUNT(ranks));
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("between runs");
+	tcase_add_test(tcase, variance_between_runs_is_pooled_from_residuals);
+	tcase_add_test(tcase, runs_of_other_lengths_do_not_differ);
+	tcase_add_test(tcase, one_run_each_tells_nothing_between_runs);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare_parts.h"
+#include "histogram.h"
+#include "saturate.h"
+
+const char *const compare_duration_names[COMPARE_DURATIONS] = {
+	[COMPARE_MEAN] = "mean",
+	[COMPARE_P50] = "p50",
+	[COMPARE_P99] = "p99",
+};
+
+static const unsigned percents[COMPARE_DURATIONS] = {[COMPARE_P50] = 50, [COMPARE_P99] = 99};
+
+/* The entries of one label. */
+struct group {
+	const struct compare_entry *entries;
+	size_t count;
+};
+
+static int add_up(const struct group *group, struct compare_coarse *coarse)
+{
+	for (size_t i = 0; i < group->count; i++) {
+		const struct profile_coarse *row = group->entries[i].row;
+		struct compare_coarse_side *side = &coarse->side[group->entries[i].side];
+		const int error = histogram__merge(&side->histogram, &side->histogram_count,
+						   row->histogram, row->histogram_count);
+
+		if (error)
+			return error;
+		side->present = true;
+		side->executions = saturate__add(side->executions, row->executions);
+		side->sum_ns = saturate__add(side->sum_ns, row->sum_ns);
+		side->max_ns = row->max_ns > side->max_ns ? row->max_ns : side->max_ns;
+	}
+	return 0;
+}
+
+/* Nothing to go by: no executions, or none whose duration was kept. */
+static bool is_empty(const struct compare_coarse_side *side)
+{
+	return side->executions == 0 || side->sum_ns == 0 || side->histogram_count == 0;
+}
+
+static enum compare_state state_of(const struct compare_coarse *coarse)
+{
+	const struct compare_coarse_side *base = &coarse->side[ESTIMATE_BASE];
+	const struct compare_coarse_side *new = &coarse->side[ESTIMATE_NEW];
+
+	if (!base->present)
+		return COMPARE_ADDED;
+	if (!new->present)
+		return COMPARE_REMOVED;
+	if (is_empty(base) || is_empty(new))
+		return !is_empty(base)	? COMPARE_UNCALLED_NEW
+		       : !is_empty(new) ? COMPARE_UNCALLED_BASE
+					: COMPARE_UNCALLED;
+	return COMPARE_BOTH;
+}
+
+/* Relative variance of the mean by the durations' own, as if executions were independent; NaN with
+ * fewer than two. */
+static double mean_variance(const struct compare_coarse_side *side)
+{
+	const double n = (double)histogram__total(side->histogram, side->histogram_count);
+	double sum = 0, squares = 0, mean;
+
+	for (size_t i = 0; i < side->histogram_count; i++)
+		sum += (double)side->histogram[i].count *
+		       (double)histogram__middle(side->histogram[i].bucket);
+	mean = sum / n;
+	if (!(n >= 2) || !(mean > 0))
+		return NAN;
+	for (size_t i = 0; i < side->histogram_count; i++) {
+		const double from_mean =
+			(double)histogram__middle(side->histogram[i].bucket) / mean - 1;
+
+		squares += (double)side->histogram[i].count * from_mean * from_mean;
+	}
+	return squares / (n - 1) / n;
+}
+
+/* One run's duration of that kind; 0: none. */
+static double duration_of(const struct profile_coarse *row, int which)
+{
+	if (which == COMPARE_MEAN || row->executions == 0)
+		return (double)row->sum_ns;
+	return (double)histogram__percentile(row->histogram, row->histogram_count, percents[which],
+					     row->max_ns);
+}
+
+static double degrees_of_executions(const struct compare_coarse *coarse)
+{
+	const uint64_t base = coarse->side[ESTIMATE_BASE].executions;
+	const uint64_t new = coarse->side[ESTIMATE_NEW].executions;
+	const uint64_t least = base < new ? base : new;
+
+	return least > 1 ? (double)least - 1 : 1;
+}
+
+/*
+ * The mean is a ratio, weighed by executions. A run's percentile has no such weight: each run that
+ * has executions counts the same.
+ */
+static double between_runs(const struct group *group, int which, double *numbers,
+			   double variance[ESTIMATE_SIDES])
+{
+	struct estimate_runs runs[ESTIMATE_SIDES] = {{0}};
+
+	for (int side = 0; side < ESTIMATE_SIDES; side++) {
+		double *amount = numbers, *weight = numbers + group->count;
+
+		numbers += 2 * group->count;
+		runs[side] = (struct estimate_runs){amount, weight, 0};
+		for (size_t i = 0; i < group->count; i++) {
+			const struct profile_coarse *row = group->entries[i].row;
+			const size_t k = runs[side].count;
+
+			if (group->entries[i].side != side || row->executions == 0)
+				continue;
+			amount[k] = duration_of(row, which);
+			weight[k] = which == COMPARE_MEAN ? (double)row->executions : 1;
+			runs[side].count++;
+		}
+	}
+	return estimate__between_runs(runs, variance);
+}
+
+static void estimate_duration(const struct group *group, struct compare_coarse *coarse, int which,
+			      double *numbers)
+{
+	const double widening = COMPARE_SINGLE_WIDENING;
+	struct estimate *estimate = &coarse->duration[which].estimate;
+	double between[ESTIMATE_SIDES] = {0};
+	const double df = between_runs(group, which, numbers, between);
+
+	estimate->kind = which == COMPARE_MEAN ? ESTIMATE_MEAN : ESTIMATE_PERCENTILE;
+	estimate->percent = percents[which];
+	estimate->comparable = coarse->state == COMPARE_BOTH;
+	estimate->df = df > 0 ? df : INFINITY;
+	if (which == COMPARE_MEAN)
+		estimate->df = fmin(estimate->df, degrees_of_executions(coarse));
+	for (int i = 0; i < ESTIMATE_SIDES; i++) {
+		const struct compare_coarse_side *from = &coarse->side[i];
+		struct estimate_side *side = &estimate->side[i];
+		const double wider = df > 0 ? 1 : widening * widening;
+		const double noise = df > 0 ? 0 : COMPARE_SINGLE_NOISE * COMPARE_SINGLE_NOISE;
+
+		side->value = NAN;
+		if (is_empty(from))
+			continue;
+		if (which == COMPARE_MEAN) {
+			side->value = (double)from->sum_ns / (double)from->executions;
+			side->variance = mean_variance(from) * wider + noise;
+			if (side->variance < between[i]) /* NaN, not known, stays */
+				side->variance = between[i];
+			continue;
+		}
+		side->value = (double)histogram__percentile(from->histogram, from->histogram_count,
+							    percents[which], from->max_ns);
+		side->variance = df > 0 ? between[i] : noise;
+		side->buckets = from->histogram;
+		side->bucket_count = from->histogram_count;
+		side->trials = (double)from->executions / wider;
+		if (!(side->value > 0))
+			estimate->comparable = false;
+	}
+}
+
+static int fill_row(const struct group *group, struct compare_coarse *coarse)
+{
+	double *numbers = calloc(4 * group->count, sizeof(*numbers));
+	int error = 0;
+
+	coarse->label = strdup(group->entries[0].label);
+	if (!coarse->label || !numbers)
+		error = -ENOMEM;
+	if (!error)
+		error = add_up(group, coarse);
+	if (!error) {
+		coarse->state = state_of(coarse);
+		for (int which = 0; which < COMPARE_DURATIONS; which++)
+			estimate_duration(group, coarse, which, numbers);
+	}
+	free(numbers);
+	return error;
+}
+
+int compare__coarse_rows(struct comparison *comparison, const struct compare_entry *entries,
+			 size_t count)
+{
+	size_t at = 0;
+
+	comparison->coarse = calloc(count ? count : 1, sizeof(*comparison->coarse));
+	if (!comparison->coarse)
+		return -ENOMEM;
+	while (at < count) {
+		const struct group group = {entries + at,
+					    compare__same_label(entries + at, count - at)};
+		const int error = fill_row(&group, &comparison->coarse[comparison->coarse_count++]);
+
+		if (error)
+			return error;
+		at += group.count;
+	}
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compare_parts - what the files of compare share among themselves.
+ */
+#ifndef TICKSNICK_COMPARE_PARTS_H
+#define TICKSNICK_COMPARE_PARTS_H
+
+#include "compare.h"
+
+/* A row of some report, under its label; lists are by label, then side and run. */
+struct compare_entry {
+	const char *label;
+	int side;
+	size_t run;
+	const void *row; /* struct profile_fine or profile_coarse */
+};
+
+/* What the rows of a report are measured against. */
+struct compare_run {
+	const struct profile *profile;
+	double effect;	   /* of hits that come in runs, on the variance; at least 1 */
+	double ns_per_hit; /* running time that a hit stands for; NaN without hits */
+};
+
+/*
+ * Fill comparison->fine and ->coarse: estimates, states, sums; no intervals yet. Entries are those
+ * of all rows. 0 or -ENOMEM.
+ */
+int compare__fine_rows(struct comparison *comparison, const struct compare_entry *entries,
+		       size_t count, const struct compare_run *const runs[ESTIMATE_SIDES]);
+int compare__coarse_rows(struct comparison *comparison, const struct compare_entry *entries,
+			 size_t count);
+
+/* How many entries from the first on have its label. */
+size_t compare__same_label(const struct compare_entry *entries, size_t count);
+
+/* The design effect of a report's hits: see compare_fine.c. */
+double compare__effect(const struct profile *profile);
+
+/* Fills the warnings. 0 or -ENOMEM. */
+int compare__warn(struct comparison *comparison, const struct compare_input input[ESTIMATE_SIDES]);
+
+/*
+ * Judges all tests that are comparable by Holm's procedure, and computes the limits of all.
+ * Returns the level of what was not settled as slower or faster.
+ */
+double compare__judge(struct compare_test **tests, size_t count, double threshold, double alpha);
+
+#endif

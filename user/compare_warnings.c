@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+/* What makes two sets of reports hard to compare. */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare_parts.h"
+#include "units.h"
+
+#define DURATION_MIN_NS	   2000000000ull
+#define FREQUENCY_MOVED	   0.01 /* relative */
+#define PERIOD_MOVED	   0.05 /* relative: it is drawn at random, and cut by the session's edges */
+#define LOSSES_PER_HIT_MAX 0.001
+#define COVERAGE_MOVED	   0.02 /* of all */
+
+__attribute__((format(printf, 3, 4))) static int warn(struct comparison *comparison,
+						      const char *code, const char *format, ...)
+{
+	struct compare_warning warning = {.code = code}, *grown;
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&warning.text, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		return -ENOMEM;
+	grown = reallocarray(comparison->warnings, comparison->warning_count + 1, sizeof(*grown));
+	if (!grown) {
+		free(warning.text);
+		return -ENOMEM;
+	}
+	comparison->warnings = grown;
+	grown[comparison->warning_count++] = warning;
+	return 0;
+}
+
+/* The reports of both sides as one list. */
+struct all {
+	const struct compare_input *input;
+	size_t count;
+};
+
+static const struct profile *report_at(const struct all *all, size_t i)
+{
+	const struct compare_input *base = &all->input[ESTIMATE_BASE];
+
+	return i < base->count ? base->reports[i]
+			       : all->input[ESTIMATE_NEW].reports[i - base->count];
+}
+
+static const char *kernel_of(const struct profile *profile)
+{
+	return profile->host.kernel;
+}
+
+static const char *machine_of(const struct profile *profile)
+{
+	return profile->host.machine;
+}
+
+static const char *cpu_model_of(const struct profile *profile)
+{
+	return profile->host.cpu_model;
+}
+
+static const char *virtualization_of(const struct profile *profile)
+{
+	return profile->host.virtualization;
+}
+
+/* Texts that differ from the first report's, once for each kind. */
+static int warn_texts(struct comparison *comparison, const struct all *all)
+{
+	static const struct {
+		const char *code, *words;
+		const char *(*of)(const struct profile *profile);
+	} texts[] = {
+		{"cpu_model", "CPU models", cpu_model_of},
+		{"machine", "machines", machine_of},
+		{"kernel", "kernels", kernel_of},
+		{"virtualization", "kinds of virtualization", virtualization_of},
+	};
+	int error = 0;
+
+	for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
+		const char *first = texts[k].of(report_at(all, 0));
+
+		for (size_t i = 1; i < all->count && !error; i++) {
+			const char *other = texts[k].of(report_at(all, i));
+
+			if (strcmp(first ? first : "", other ? other : "") == 0)
+				continue;
+			error = warn(comparison, texts[k].code,
+				     "the reports are from different %s: %s and %s", texts[k].words,
+				     first ? first : "one not known",
+				     other ? other : "one not known");
+			break;
+		}
+	}
+	return error;
+}
+
+static double period_of(const struct profile *profile)
+{
+	const struct profile_session *session = &profile->session;
+
+	return session->ticks_expected > 0 && profile->host.cpus > 0
+		       ? (double)session->duration_ns * profile->host.cpus /
+				 (double)session->ticks_expected
+		       : NAN;
+}
+
+/* False where one of them is not known. */
+static bool has_moved(double one, double other, double relative)
+{
+	return fabs(one - other) > relative * fmax(one, other);
+}
+
+static int warn_numbers(struct comparison *comparison, const struct all *all)
+{
+	const struct profile *first = report_at(all, 0);
+	bool cpus = false, frequency = false, period = false;
+	char one[UNITS_SIZE], two[UNITS_SIZE];
+	int error = 0;
+
+	for (size_t i = 1; i < all->count && !error; i++) {
+		const struct profile *other = report_at(all, i);
+
+		if (!cpus && first->host.cpus != other->host.cpus) {
+			cpus = true;
+			error = warn(comparison, "cpu_count", "the reports are from %u and %u CPUs",
+				     first->host.cpus, other->host.cpus);
+		}
+		if (!error && !frequency &&
+		    has_moved(first->session.frequency_hz, other->session.frequency_hz,
+			      FREQUENCY_MOVED)) {
+			frequency = true;
+			error = warn(comparison, "frequency",
+				     "the reports are sampled at %.4g Hz and %.4g Hz",
+				     first->session.frequency_hz, other->session.frequency_hz);
+		}
+		if (!error && !period && !frequency &&
+		    has_moved(period_of(first), period_of(other), PERIOD_MOVED)) {
+			period = true;
+			error = warn(comparison, "period",
+				     "the mean periods of the timer are %s and %s",
+				     units__time(one, period_of(first)),
+				     units__time(two, period_of(other)));
+		}
+	}
+	return error;
+}
+
+static int warn_sessions(struct comparison *comparison, const struct all *all)
+{
+	size_t brief = 0, lossy = 0, callless = 0;
+	int error = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct profile *profile = report_at(all, i);
+		const struct profile_losses *losses = &profile->losses;
+
+		brief += profile->session.duration_ns < DURATION_MIN_NS;
+		lossy += (double)profile__losses(losses) >
+			 LOSSES_PER_HIT_MAX * (double)profile->totals.hits;
+		callless += losses->calls_lost > 0 || losses->calls_unread > 0 ||
+			    losses->memory_unread > 0;
+	}
+	if (brief > 0)
+		error = warn(comparison, "duration_short",
+			     "%zu of %zu reports are of less than 2 s: start and end weigh on them",
+			     brief, all->count);
+	if (!error && lossy > 0)
+		error = warn(comparison, "losses",
+			     "%zu of %zu reports lost observations, more than one for 1,000 hits",
+			     lossy, all->count);
+	if (!error && callless > 0)
+		error = warn(comparison, "calls_missing",
+			     "%zu of %zu reports miss calls, so times per call are too high there",
+			     callless, all->count);
+	return error;
+}
+
+static double coverage_of(const struct compare_input *input, bool running)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < input->count; i++)
+		sum += running ? input->reports[i]->totals.coverage_running
+			       : input->reports[i]->totals.coverage;
+	return sum / (double)input->count; /* NaN where one is not known */
+}
+
+static int warn_coverage(struct comparison *comparison, const struct compare_input *input)
+{
+	char one[UNITS_SIZE], two[UNITS_SIZE];
+
+	for (int running = 0; running < 2; running++) {
+		const double base = coverage_of(&input[ESTIMATE_BASE], running);
+		const double new = coverage_of(&input[ESTIMATE_NEW], running);
+
+		if (!(fabs(new - base) > COVERAGE_MOVED))
+			continue;
+		return warn(comparison, "coverage_moved",
+			    "coverage of %s went from %s to %s: work moved into labels or out of "
+			    "them",
+			    running ? "running time" : "thread-time", units__part(one, base),
+			    units__part(two, new));
+	}
+	return 0;
+}
+
+int compare__warn(struct comparison *comparison, const struct compare_input input[ESTIMATE_SIDES])
+{
+	const struct all all = {input, input[ESTIMATE_BASE].count + input[ESTIMATE_NEW].count};
+	int error = warn_texts(comparison, &all);
+
+	if (!error)
+		error = warn_numbers(comparison, &all);
+	if (!error)
+		error = warn_sessions(comparison, &all);
+	return error ? error : warn_coverage(comparison, input);
+}

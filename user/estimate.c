@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "estimate.h"
+
+#include <math.h>
+
+#include "histogram.h"
+
+#define HITS_EXACT_MAX 10000 /* above, a Poisson count is normal enough for limits of one side */
+#define HITS_MAX       1e8
+#define TRIALS_MAX     1e6 /* that a rank is looked up for; more only narrow what is narrow */
+#define HALVINGS       60
+#define POISSON_TRIALS 1e6 /* a binomial of so many is a Poisson */
+
+static const struct interval nothing = {NAN, NAN};
+static const struct interval positive = {0, INFINITY};
+
+/* Not more than what a beta function takes no time for; with so many nothing but the label is
+ * certain. */
+static double effective_hits(const struct estimate_side *side)
+{
+	return side->value > 0 && side->variance > 0 ? fmin(1 / side->variance, HITS_MAX) : 0;
+}
+
+/* Effective hits for each ns of the value, so that hits / exposure is the value. */
+static double exposure(const struct estimate_side *side)
+{
+	const double hits = effective_hits(side);
+
+	return hits > 0 ? hits / side->value : side->exposure;
+}
+
+/* value * exp(+-t * sqrt(variance)) */
+static struct interval log_interval(double value, double variance, double df, double alpha)
+{
+	const double half = -stats__t_quantile(df, alpha / 2) * sqrt(variance);
+
+	if (isnan(half) || isnan(value) || half > 700)
+		return positive;
+	return (struct interval){value * exp(-half), value * exp(half)};
+}
+
+/*
+ * Given the sum of two Poisson counts one of them is binomial, whatever the rates' common size (J.
+ * Przyborowski and H. Wilenski, Biometrika 31, 1940): exact for few hits, and finite at one end
+ * where a side has none. Effective hits make it as wide as the variances are.
+ */
+static struct interval conditional_ratio(const struct estimate *estimate, double alpha)
+{
+	const struct estimate_side *base = &estimate->side[ESTIMATE_BASE];
+	const struct estimate_side *new = &estimate->side[ESTIMATE_NEW];
+	const double hits = effective_hits(new), all = hits + effective_hits(base);
+	const double scale = exposure(base) / exposure(new);
+	const struct interval part = stats__binomial_interval(hits, all, alpha);
+
+	if (!(scale > 0) || isinf(scale) || isnan(part.lo))
+		return positive;
+	return (struct interval){
+		part.lo / (1 - part.lo) * scale,
+		part.hi < 1 ? part.hi / (1 - part.hi) * scale : INFINITY,
+	};
+}
+
+static struct interval delta_ratio(const struct estimate *estimate, double alpha)
+{
+	const struct estimate_side *base = &estimate->side[ESTIMATE_BASE];
+	const struct estimate_side *new = &estimate->side[ESTIMATE_NEW];
+
+	return log_interval(new->value / base->value, base->variance + new->variance, estimate->df,
+			    alpha);
+}
+
+/* P(binomial(trials, p) <= k) by the beta function; k and trials may be effective. */
+static double binomial_below(double k, double trials, double p)
+{
+	if (k >= trials)
+		return 1;
+	return 1 - stats__beta_inc(k + 1, trials - k, p);
+}
+
+/* The least duration that at least this part of all does not exceed. */
+static double duration_at(const struct estimate_side *side, double part)
+{
+	const double total = (double)histogram__total(side->buckets, side->bucket_count);
+	const double rank = part * total * (1 - 1e-12); /* rounding is no rank */
+	double seen = 0;
+
+	for (size_t i = 0; i < side->bucket_count; i++) {
+		seen += (double)side->buckets[i].count;
+		if (seen >= rank)
+			return (double)histogram__middle(side->buckets[i].bucket);
+	}
+	return INFINITY;
+}
+
+/* The rank at which the lower tail of a binomial reaches a probability. */
+static double rank_at(double trials, double p, double tail)
+{
+	double lo = 0, hi = trials;
+
+	for (int i = 0; i < HALVINGS && hi - lo > 1e-6 * (1 + lo); i++) {
+		const double middle = (lo + hi) / 2;
+
+		if (binomial_below(middle, trials, p) <= tail)
+			lo = middle;
+		else
+			hi = middle;
+	}
+	return lo;
+}
+
+/*
+ * Order statistics: a percentile lies between the j-th and the k-th of n durations as often as a
+ * binomial of n lies in j..k - 1, whatever their distribution (H. A. David, Order Statistics, 7.1).
+ * Where n is too small for that, the end is open.
+ */
+static struct interval order_interval(const struct estimate *estimate,
+				      const struct estimate_side *side, double alpha)
+{
+	const double p = estimate->percent / 100., n = fmin(side->trials, TRIALS_MAX);
+	struct interval interval = positive;
+
+	if (!(n > 0))
+		return positive;
+	if (n * log1p(-p) <= log(alpha / 2))
+		interval.lo = duration_at(side, (floor(rank_at(n, p, alpha / 2)) + 1) / n);
+	if (n * log(p) <= log(alpha / 2)) /* the tail above is the complement's tail below */
+		interval.hi = duration_at(side, 1 - floor(rank_at(n, 1 - p, alpha / 2)) / n);
+	interval.lo = fmin(interval.lo, side->value);
+	interval.hi = fmax(interval.hi, side->value);
+	return interval;
+}
+
+static struct interval side_limits(const struct estimate *estimate,
+				   const struct estimate_side *side, double alpha)
+{
+	struct interval limits = positive;
+	const double hits = effective_hits(side);
+
+	if (isnan(side->value))
+		return nothing;
+	if (estimate->kind == ESTIMATE_PERCENTILE) {
+		limits = order_interval(estimate, side, alpha);
+		if (side->variance > 0)
+			limits = stats__hull(limits, log_interval(side->value, side->variance,
+								  estimate->df, alpha));
+		return limits;
+	}
+	if (side->value > 0)
+		limits = log_interval(side->value, side->variance, estimate->df, alpha);
+	if (estimate->kind == ESTIMATE_RATE && hits <= HITS_EXACT_MAX) {
+		const double trials = POISSON_TRIALS + 100 * hits, unit = exposure(side);
+		const struct interval part = stats__binomial_interval(hits, trials, alpha);
+		const struct interval exact = {part.lo * trials / unit,
+					       unit > 0 ? part.hi * trials / unit : INFINITY};
+
+		limits = side->value > 0 ? stats__hull(limits, exact) : exact;
+		if (isnan(limits.lo) || isnan(limits.hi))
+			limits = positive;
+	}
+	return limits;
+}
+
+/*
+ * The interval of a difference from those of its parts (G. Y. Zou and A. Donner, Statistics in
+ * Medicine 27, 2008).
+ */
+static struct interval difference_of(double base, struct interval base_limits, double new,
+				     struct interval new_limits)
+{
+	return (struct interval){
+		new - base - hypot(new - new_limits.lo, base_limits.hi - base),
+		new - base + hypot(new_limits.hi - new, base - base_limits.lo),
+	};
+}
+
+/* Half a bucket is no matter of chance: it is added to both ends. */
+static struct interval percentile_ratio(const struct estimate *estimate, double alpha)
+{
+	struct interval logs[ESTIMATE_SIDES], change;
+
+	for (int i = 0; i < ESTIMATE_SIDES; i++) {
+		const struct interval limits = side_limits(estimate, &estimate->side[i], alpha);
+
+		logs[i] = (struct interval){log(limits.lo), log(limits.hi)};
+	}
+	change = difference_of(log(estimate->side[ESTIMATE_BASE].value), logs[ESTIMATE_BASE],
+			       log(estimate->side[ESTIMATE_NEW].value), logs[ESTIMATE_NEW]);
+	return (struct interval){exp(change.lo) * (1 - 2 * ESTIMATE_BUCKET_ERROR),
+				 exp(change.hi) * (1 + 2 * ESTIMATE_BUCKET_ERROR)};
+}
+
+struct interval estimate__ratio(const struct estimate *estimate, double alpha)
+{
+	struct interval ratio = positive;
+
+	if (!estimate->comparable)
+		return nothing;
+	switch (estimate->kind) {
+	case ESTIMATE_RATE:
+		ratio = conditional_ratio(estimate, alpha);
+		if (estimate->side[ESTIMATE_BASE].value > 0 &&
+		    estimate->side[ESTIMATE_NEW].value > 0)
+			ratio = stats__hull(ratio, delta_ratio(estimate, alpha));
+		break;
+	case ESTIMATE_MEAN:
+		ratio = delta_ratio(estimate, alpha);
+		break;
+	case ESTIMATE_PERCENTILE:
+		ratio = percentile_ratio(estimate, alpha);
+		break;
+	}
+	return isnan(ratio.lo) || isnan(ratio.hi) ? positive : ratio;
+}
+
+void estimate__limits(const struct estimate *estimate, double alpha, struct estimate_limits *limits)
+{
+	const struct estimate_side *base = &estimate->side[ESTIMATE_BASE];
+	const struct estimate_side *new = &estimate->side[ESTIMATE_NEW];
+
+	limits->ratio = estimate__ratio(estimate, alpha);
+	limits->side[ESTIMATE_BASE] = side_limits(estimate, base, alpha);
+	limits->side[ESTIMATE_NEW] = side_limits(estimate, new, alpha);
+	limits->difference = nothing;
+	if (estimate->comparable)
+		limits->difference = difference_of(base->value, limits->side[ESTIMATE_BASE],
+						   new->value, limits->side[ESTIMATE_NEW]);
+}
+
+/* Of one side: sum, number of runs that have a weight, squares of residuals relative to the mean
+ * run. */
+struct residuals {
+	double weight, squared_weight, squares;
+	size_t runs;
+};
+
+static struct residuals side_residuals(const struct estimate_runs *runs)
+{
+	struct residuals of = {0};
+	double amount = 0, ratio;
+
+	for (size_t k = 0; k < runs->count; k++) {
+		if (!(runs->weight[k] > 0))
+			continue;
+		amount += runs->amount[k];
+		of.weight += runs->weight[k];
+		of.squared_weight += runs->weight[k] * runs->weight[k];
+		of.runs++;
+	}
+	if (!(amount > 0))
+		return of;
+	ratio = amount / of.weight;
+	for (size_t k = 0; k < runs->count; k++) {
+		const double residual =
+			(runs->amount[k] - ratio * runs->weight[k]) / amount * (double)of.runs;
+
+		if (runs->weight[k] > 0)
+			of.squares += residual * residual;
+	}
+	return of;
+}
+
+double estimate__between_runs(const struct estimate_runs runs[ESTIMATE_SIDES],
+			      double variance[ESTIMATE_SIDES])
+{
+	struct residuals side[ESTIMATE_SIDES];
+	double squares = 0, df = 0;
+
+	for (int i = 0; i < ESTIMATE_SIDES; i++) {
+		side[i] = side_residuals(&runs[i]);
+		squares += side[i].squares;
+		df += side[i].runs > 1 ? (double)side[i].runs - 1 : 0;
+	}
+	if (!(df > 0))
+		return 0;
+	for (int i = 0; i < ESTIMATE_SIDES; i++)
+		variance[i] = side[i].weight > 0 ? squares / df * side[i].squared_weight /
+							   (side[i].weight * side[i].weight)
+						 : 0;
+	return df;
+}
