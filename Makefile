@@ -66,7 +66,7 @@ MAN := $(wildcard docs/*.1)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all deps demo check check-long check-kernels check-arm64 soak fuzz test-programs kernel-programs bench \
-	bench-full install uninstall clean asan unit programs
+	bench-diff bench-full install uninstall clean asan unit programs
 all: $(BUILD)/ticksnick $(BENCH) programs
 	@:
 
@@ -147,6 +147,12 @@ fuzz:
 	@$(DEPS) build test
 	@$(SUBMAKE) $(FUZZ_BIN)
 	@bash tests/fuzz/run.sh $(BUILD) $(FUZZ_SECONDS)
+
+# Comparisons of real recordings: twenty minutes on a machine without other work.
+bench-diff:
+	@$(DEPS) build bench
+	@$(SUBMAKE) all
+	@$(BENCH) diff $(BENCH_OPTIONS)
 
 # Every mode of ticksnick-bench in one table: in four minutes, and as long as it takes to say more.
 bench: BENCH_OPTIONS = --brief

@@ -45,6 +45,7 @@ int mode_estimators(const struct bench_options *options, struct outcome *outcome
 int mode_coarse(const struct bench_options *options, struct outcome *outcome);
 int mode_violate(const struct bench_options *options, struct outcome *outcome);
 int mode_fanout(const struct bench_options *options, struct outcome *outcome);
+int mode_diff(const struct bench_options *options, struct outcome *outcome);
 int mode_all(const struct bench_options *options, struct outcome *outcome);
 
 /* What the options leave to the mode: its choice when brief, and when not. */

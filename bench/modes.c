@@ -21,6 +21,7 @@ const struct mode modes[] = {
 	{"violate", mode_violate, "a coarse label on too small an operation is warned about"},
 	{"fanout", mode_fanout,
 	 "requests whose work other threads do, with and without their context"},
+	{"diff", mode_diff, "two builds compared: is a slower operation found, and no other"},
 	{"all", mode_all, "all of these, one after the other, in one table"},
 };
 

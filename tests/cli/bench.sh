@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 BENCH=$BUILD/ticksnick-bench
-MODES="run verify small sweep estimators hook cost active lockstep leakcheck lock coarse violate fanout all"
+MODES="run verify small sweep estimators hook cost active lockstep leakcheck lock coarse violate fanout diff all"
 
 # json EXPRESSION: whether it holds of the outcome on stdout, which is o.
 json() {
