@@ -127,8 +127,9 @@ char *diff_words__basis(const struct comparison *comparison)
 	length = asprintf(
 		&text,
 		"Slower means that the whole interval lies beyond %+g%%. Corrected for %zu "
-		"comparisons (Holm): the chance of any false alarm is at most %g%%. %s",
-		100 * comparison->threshold, comparison->tests, 100 * comparison->alpha, runs);
+		"comparisons (Holm): the chance of any false alarm is at most %g%%%s. %s",
+		100 * comparison->threshold, comparison->tests, 100 * comparison->alpha,
+		comparison->single ? ", if runs differ no more than assumed" : "", runs);
 	return length < 0 ? NULL : text;
 }
 

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+# scripts/compare: two builds recorded by turns, and compared.
+. "$(dirname "$0")/lib.sh"
+
+COMPARE=$(cd "$(dirname "$0")/../.." && pwd)/scripts/compare
+STEADY=$BUILD/bench/steady
+export TICKSNICK
+
+finds_what_has_become_much_slower() {
+	need_root
+	run "$COMPARE" -n 3 -d 0.5 -w 0 -o kept "'$STEADY' 0" "'$STEADY' 100"
+	assert_exit 1
+	assert_matches '^most .*slower'
+	ls kept >names
+	assert_equal "$(tr '\n' ' ' <names)" "base-1.json base-2.json base-3.json new-1.json new-2.json new-3.json "
+}
+
+an_unchanged_program_passes() {
+	need_root
+	run "$COMPARE" -n 2 -d 0.3 -w 0.1 "'$STEADY'" "'$STEADY'" -- --threshold 30 -f json
+	assert_exit 0
+	assert_contains '"cannot-say"'
+	assert_empty "$ERR"
+}
+
+# refuses REGEX ARG..
+refuses() {
+	local wanted=$1
+	shift
+	run "$COMPARE" "$@"
+	assert_exit 2
+	assert_err_matches "$wanted"
+	assert_empty "$OUT"
+}
+
+says_what_cannot_be_recorded() {
+	need_root
+	run "$COMPARE" -d 0.2 -w 0 "'$STEADY'" "sleep 1"
+	assert_exit 5
+	assert_err_matches "^compare: 'sleep 1' could not be recorded: .*ticksnick slot"
+	assert_empty "$OUT"
+}
+
+test_case refuses 'which two commands' one
+test_case refuses 'not a number of repeats' -n 0 one two
+test_case refuses 'come -- and the options' one two three
+test_case finds_what_has_become_much_slower
+test_case an_unchanged_program_passes
+test_case says_what_cannot_be_recorded
