@@ -256,7 +256,8 @@ INCLUDE_DIR = $(DESTDIR)$(PREFIX)/include/ticksnick
 PC_DIR = $(DESTDIR)$(PREFIX)/share/pkgconfig
 MAN_DIR = $(DESTDIR)$(PREFIX)/share/man/man1
 DOC_DIR = $(DESTDIR)$(PREFIX)/share/doc/ticksnick
-DOCUMENTS = README.md docs/output.md docs/report.schema.json docs/diff.md docs/diff.schema.json docs/ci.md scripts/compare
+DOCUMENTS = README.md docs/output.md docs/report.schema.json docs/diff.md docs/diff.schema.json docs/ci.md \
+	scripts/compare
 PUBLIC_HEADERS = $(filter-out cells.h,$(notdir $(wildcard include/ticksnick/*.h)))
 
 install: $(BUILD)/ticksnick
