@@ -83,13 +83,13 @@ struct squares {
 };
 
 /*
- * Batch means from sums: the sum of (x - p r)^2 = x^2 - 2 p x r + p^2 r^2. Windows of unequal
+ * Batch means from sums, by the residuals x - p r. Windows of unequal
  * length count as (sum of r)^2 / (sum of r^2); that needs no count, and is not above it. whole_ns:
  * sum of r.
  */
 static void set_variance(struct proportion *of, const struct squares *squares, double whole_ns)
 {
-	const long double p = of->p, whole = whole_ns / PROFILE_SQUARE_NS;
+	const long double whole = whole_ns / PROFILE_SQUARE_NS;
 	long double residuals;
 
 	of->variance = NAN;
@@ -99,9 +99,10 @@ static void set_variance(struct proportion *of, const struct squares *squares, d
 		of->variance = INFINITY;
 		of->windows = 2;
 	} else if (of->windows > 1) {
-		residuals = squares->part - 2 * p * squares->product + p * p * squares->whole;
-		of->variance = (double)(fmaxl(0, residuals) / (whole * whole)) * of->windows /
-			       (of->windows - 1);
+		residuals = stats__residual_squares(squares->part, squares->product, squares->whole,
+						    of->p);
+		of->variance =
+			(double)(residuals / (whole * whole)) * of->windows / (of->windows - 1);
 	}
 }
 

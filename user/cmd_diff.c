@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_files.h"
 #include "commands.h"
 #include "compare.h"
 #include "exit.h"
 #include "output.h"
 #include "render_diff.h"
-#include "report.h"
 
 #define NAME	      "ticksnick diff"
 #define NO_SIDE	      ESTIMATE_SIDES
@@ -160,13 +160,6 @@ static const struct argp argp = {
 	       "or bad input, 6 the output could not be written.",
 };
 
-static int fail_output(const char *path, int error)
-{
-	fprintf(stderr, NAME ": cannot write %s: %s\n", path ? path : "standard output",
-		strerror(-error));
-	return EXIT_OUTPUT;
-}
-
 static int write_comparison(const struct comparison *comparison, const struct arguments *arguments)
 {
 	struct render_options look = {0};
@@ -175,16 +168,12 @@ static int write_comparison(const struct comparison *comparison, const struct ar
 
 	output = output__open(arguments->output ? arguments->output : "-", &error);
 	if (!output)
-		return fail_output(arguments->output, error);
+		return command_files__written(NAME, arguments->output, error);
 	if (!arguments->output)
 		look = render__options_for(stdout);
 	error = arguments->format->write(comparison, &look, output__stream(output));
-	if (error)
-		output__abort(output);
-	else
-		error = output__commit(output);
-	/* a reader that has had enough does not change what was found */
-	return error && error != -EPIPE ? fail_output(arguments->output, error) : EXIT_SUCCESS;
+	error = output__finish(output, error);
+	return command_files__written(NAME, arguments->output, error);
 }
 
 static int status_of(const struct comparison *comparison, enum fail_on fail_on)
@@ -200,15 +189,10 @@ static int status_of(const struct comparison *comparison, enum fail_on fail_on)
 
 static int read_side(struct side *side)
 {
-	char reason[REPORT_ERROR_SIZE];
-
 	for (size_t i = 0; i < side->count; i++) {
-		if (report__read(side->paths[i], &side->reports[i], reason) == 0)
-			continue;
-		fprintf(stderr, NAME ": cannot read %s: %s\n",
-			strcmp(side->paths[i], "-") == 0 ? "standard input" : side->paths[i],
-			reason);
-		return EXIT_USAGE;
+		side->reports[i] = command_files__read(NAME, side->paths[i]);
+		if (!side->reports[i])
+			return EXIT_USAGE;
 	}
 	return EXIT_SUCCESS;
 }

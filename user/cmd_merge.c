@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_files.h"
 #include "commands.h"
 #include "exit.h"
 #include "merge.h"
 #include "output.h"
 #include "render.h"
-#include "report.h"
 
 #define NAME "ticksnick merge"
 
@@ -72,27 +72,16 @@ static const struct argp argp = {
 	       "input, 6 the output could not be written.",
 };
 
-static int fail_output(const char *path, int error)
-{
-	if (error == -EPIPE) /* whoever read has had enough */
-		return EXIT_SUCCESS;
-	fprintf(stderr, NAME ": cannot write %s: %s\n", path ? path : "standard output",
-		strerror(-error));
-	return EXIT_OUTPUT;
-}
-
 /* One at a time, so that memory is that of one report and the sum. */
 static int add_report(struct merge *merge, const char *path, bool allow_same)
 {
-	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-	char reason[REPORT_ERROR_SIZE], conflict[MERGE_ERROR_SIZE];
-	struct profile *profile;
+	struct profile *profile = command_files__read(NAME, path);
+	const char *name = command_files__name(path);
+	char conflict[MERGE_ERROR_SIZE];
 	int error;
 
-	if (report__read(path, &profile, reason)) {
-		fprintf(stderr, NAME ": cannot read %s: %s\n", name, reason);
+	if (!profile)
 		return EXIT_USAGE;
-	}
 	error = merge__add(merge, profile, name, allow_same, conflict);
 	profile__free(profile);
 	if (error)
@@ -133,7 +122,7 @@ int cmd_merge(int argc, char **argv)
 	mallopt(M_TOP_PAD, MEMORY_KEPT / 8);
 	output = output__open(arguments.output ? arguments.output : "-", &error);
 	if (!output)
-		return fail_output(arguments.output, error);
+		return command_files__written(NAME, arguments.output, error);
 	merged = merge_reports(&arguments);
 	if (!merged) {
 		output__abort(output);
@@ -141,9 +130,6 @@ int cmd_merge(int argc, char **argv)
 	}
 	error = render_json.write(merged, &look, output__stream(output));
 	profile__free(merged);
-	if (error)
-		output__abort(output);
-	else
-		error = output__commit(output);
-	return error ? fail_output(arguments.output, error) : EXIT_SUCCESS;
+	error = output__finish(output, error);
+	return command_files__written(NAME, arguments.output, error);
 }

@@ -425,10 +425,7 @@ static int report_save(struct run *run, const struct profile *profile)
 		return 0;
 	output__stop_at(run->report, run->signals_fd);
 	err = render_json.write(profile, NULL, output__stream(run->report));
-	if (err)
-		output__abort(run->report);
-	else
-		err = output__commit(run->report);
+	err = output__finish(run->report, err);
 	run->report = NULL;
 	return err ? fail_output(run->arguments.output, err) : 0;
 }
@@ -447,10 +444,7 @@ static int report_print(const struct run *run, const struct profile *profile)
 		return fail_output("standard output", err);
 	output__stop_at(output, run->signals_fd);
 	err = run->arguments.format->write(profile, &look, output__stream(output));
-	if (err)
-		output__abort(output);
-	else
-		err = output__commit(output);
+	err = output__finish(output, err);
 	if (!err || err == -EPIPE) /* whoever read has had enough */
 		return 0;
 	return fail_output("standard output", err);

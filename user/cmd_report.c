@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 /* ticksnick report: shows a report that was recorded before. */
 #include <argp.h>
-#include <errno.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_files.h"
 #include "commands.h"
 #include "exit.h"
 #include "output.h"
 #include "render.h"
-#include "report.h"
 
 #define NAME "ticksnick report"
 
@@ -65,15 +64,6 @@ static const struct argp argp = {
 	       "could not be written.",
 };
 
-static int fail_output(const char *path, int error)
-{
-	if (error == -EPIPE) /* whoever read has had enough */
-		return EXIT_SUCCESS;
-	fprintf(stderr, NAME ": cannot write %s: %s\n", path ? path : "standard output",
-		strerror(-error));
-	return EXIT_OUTPUT;
-}
-
 static int write_report(const struct profile *profile, const struct arguments *arguments)
 {
 	struct render_options look = {0};
@@ -82,21 +72,17 @@ static int write_report(const struct profile *profile, const struct arguments *a
 
 	output = output__open(arguments->output ? arguments->output : "-", &error);
 	if (!output)
-		return fail_output(arguments->output, error);
+		return command_files__written(NAME, arguments->output, error);
 	if (!arguments->output)
 		look = render__options_for(stdout);
 	error = arguments->format->write(profile, &look, output__stream(output));
-	if (error)
-		output__abort(output);
-	else
-		error = output__commit(output);
-	return error ? fail_output(arguments->output, error) : EXIT_SUCCESS;
+	error = output__finish(output, error);
+	return command_files__written(NAME, arguments->output, error);
 }
 
 int cmd_report(int argc, char **argv)
 {
 	struct arguments arguments = {.format = &render_text};
-	char reason[REPORT_ERROR_SIZE];
 	struct profile *profile;
 	int status;
 
@@ -104,12 +90,9 @@ int cmd_report(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
-	if (report__read(arguments.report, &profile, reason)) {
-		fprintf(stderr, NAME ": cannot read %s: %s\n",
-			strcmp(arguments.report, "-") == 0 ? "standard input" : arguments.report,
-			reason);
+	profile = command_files__read(NAME, arguments.report);
+	if (!profile)
 		return EXIT_USAGE;
-	}
 	status = write_report(profile, &arguments);
 	profile__free(profile);
 	return status;

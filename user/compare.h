@@ -124,6 +124,9 @@ struct comparison *compare__new(const struct compare_input input[ESTIMATE_SIDES]
 				double alpha);
 void compare__free(struct comparison *comparison); /* NULL is fine */
 
+/* Waiting for each call, ns; NaN: no calls. */
+double compare__wait_per_call(const struct compare_fine_side *side);
+
 /* Labels that have a verdict. */
 size_t compare__judged_labels(const struct comparison *comparison);
 

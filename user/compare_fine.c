@@ -136,6 +136,11 @@ static void add_up(const struct group *group, struct compare_fine *fine)
 	}
 }
 
+double compare__wait_per_call(const struct compare_fine_side *side)
+{
+	return side->calls > 0 ? (double)side->wait_ns / (double)side->calls : NAN;
+}
+
 static enum compare_state state_of(const struct compare_fine *fine)
 {
 	const struct compare_fine_side *base = &fine->side[ESTIMATE_BASE];

@@ -41,7 +41,7 @@ static int compare_reals(double a, double b)
 	return (a > b) - (a < b);
 }
 
-static int compare_strings(const char *a, const char *b)
+int field_rows__compare_strings(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
 }
@@ -79,7 +79,7 @@ static int compare_field(enum field_kind kind, const void *a, const void *b)
 		return compare_reals(*(const double *)a, *(const double *)b);
 	case FIELD_STRING:
 	case FIELD_OPTIONAL_STRING:
-		return compare_strings(*(char *const *)a, *(char *const *)b);
+		return field_rows__compare_strings(*(char *const *)a, *(char *const *)b);
 	case FIELD_FLAGS:
 	case FIELD_HISTOGRAM:
 		return 0;

@@ -18,6 +18,9 @@ void field_rows__add(const struct fields *fields, void *to, const void *from);
  * absent comes first. */
 int field_rows__compare(const struct fields *fields, const void *a, const void *b);
 
+/* By strcmp; NULL comes first. */
+int field_rows__compare_strings(const char *a, const char *b);
+
 /* Frees the strings and histograms that a structure owns, not itself. */
 void field_rows__free(const struct fields *fields, void *structure);
 

@@ -38,11 +38,6 @@ bool merge_warnings__recomputed(const char *code)
 
 /* --- what the recordings are of --- */
 
-static int compare_strings(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
-}
-
 static int compare_hosts(const struct profile_source *a, const struct profile_source *b)
 {
 	int order = strcmp(a->kernel, b->kernel);
@@ -52,8 +47,8 @@ static int compare_hosts(const struct profile_source *a, const struct profile_so
 	if (!order)
 		order = (a->cpus > b->cpus) - (a->cpus < b->cpus);
 	if (!order)
-		order = compare_strings(a->cpu_model, b->cpu_model);
-	return order ? order : compare_strings(a->virtualization, b->virtualization);
+		order = field_rows__compare_strings(a->cpu_model, b->cpu_model);
+	return order ? order : field_rows__compare_strings(a->virtualization, b->virtualization);
 }
 
 static int compare_versions(const struct profile_source *a, const struct profile_source *b)
@@ -155,9 +150,9 @@ static int warn_sources(struct profile *profile)
 static int by_build(const void *left, const void *right)
 {
 	const struct profile_target *a = left, *b = right;
-	const int order = compare_strings(a->exe, b->exe);
+	const int order = field_rows__compare_strings(a->exe, b->exe);
 
-	return order ? order : compare_strings(a->build_id, b->build_id);
+	return order ? order : field_rows__compare_strings(a->build_id, b->build_id);
 }
 
 /* Targets with the same path and different build ids. */
@@ -176,8 +171,9 @@ static int warn_builds(struct profile *profile)
 	for (size_t i = 1; i <= count && !err; i++) {
 		const struct profile_target *last = &targets[i - 1];
 
-		if (i < count && compare_strings(last->exe, targets[i].exe) == 0) {
-			builds += compare_strings(last->build_id, targets[i].build_id) != 0;
+		if (i < count && field_rows__compare_strings(last->exe, targets[i].exe) == 0) {
+			builds += field_rows__compare_strings(last->build_id,
+							      targets[i].build_id) != 0;
 			continue;
 		}
 		if (builds > 1 && last->exe)
@@ -264,10 +260,10 @@ static double variance_of(const struct spread *spread, long double p, long doubl
 			  double *count)
 {
 	const long double residuals =
-		spread->part - 2 * p * spread->product + p * p * spread->squares;
+		stats__residual_squares(spread->part, spread->product, spread->squares, p);
 
 	*count = spread->squares ? (double)(whole * whole / spread->squares) : 0;
-	return *count > 1.5 ? (double)fmaxl(0, residuals) * *count / (*count - 1) : NAN;
+	return *count > 1.5 ? (double)residuals * *count / (*count - 1) : NAN;
 }
 
 static bool holds(const struct spread *spread)

@@ -462,3 +462,11 @@ int output__commit(struct output *output)
 	output__free(output);
 	return error;
 }
+
+int output__finish(struct output *output, int error)
+{
+	if (!error)
+		return output__commit(output);
+	output__abort(output);
+	return error;
+}

@@ -45,6 +45,9 @@ void output__stop_at(struct output *output, int fd);
  */
 int output__commit(struct output *output);
 
+/* Commits what was written without an error, else aborts. 0 or the error. */
+int output__finish(struct output *output, int error);
+
 /* Drops all, frees the output. NULL is fine. */
 void output__abort(struct output *output);
 

@@ -2,6 +2,7 @@
 #include "page.h"
 
 #include <errno.h>
+#include <langinfo.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,18 @@ static const char *const styles[PAGE_STYLES] = {
 	[PAGE_PLAIN] = "",	     [PAGE_BOLD] = "\033[1m", [PAGE_DIM] = "\033[2m",
 	[PAGE_WARNING] = "\033[33m", [PAGE_BAD] = "\033[31m", [PAGE_GOOD] = "\033[32m",
 };
+
+struct page page__new(const struct render_options *options, FILE *out)
+{
+	struct page page = {.out = out, .columns = options->columns, .colour = options->colour};
+
+	page.unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	if (page.columns == 0 || page.columns > RENDER_COLUMNS_MAX)
+		page.columns = RENDER_COLUMNS_MAX;
+	if (page.columns < RENDER_COLUMNS_MIN)
+		page.columns = RENDER_COLUMNS_MIN;
+	return page;
+}
 
 const char *page__on(const struct page *page, enum page_style style)
 {

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "render.h"
+
 enum page_style { PAGE_PLAIN, PAGE_BOLD, PAGE_DIM, PAGE_WARNING, PAGE_BAD, PAGE_GOOD, PAGE_STYLES };
 
 struct page {
@@ -18,6 +20,9 @@ struct page {
 	bool unicode; /* what is not ASCII can be shown */
 	int error;    /* 0, or the first -ENOMEM; the caller looks at it once, at the end */
 };
+
+/* An empty page as the options say, within RENDER_COLUMNS_MIN..MAX, in the locale's characters. */
+struct page page__new(const struct render_options *options, FILE *out);
 
 /* Escape sequences that begin and end a style; "" without colour. */
 const char *page__on(const struct page *page, enum page_style style);

@@ -94,8 +94,7 @@ static json_t *fine_side_json(const struct compare_fine_side *side)
 	failed |= json_object_set_new(object, "running_ns", integer_json(side->running_ns));
 	failed |= json_object_set_new(object, "wait_ns", integer_json(side->wait_ns));
 	failed |= json_object_set_new(object, "thread_time_ns", integer_json(side->thread_time_ns));
-	failed |= set_real(object, "wait_per_call_ns",
-			   side->calls > 0 ? (double)side->wait_ns / (double)side->calls : NAN);
+	failed |= set_real(object, "wait_per_call_ns", compare__wait_per_call(side));
 	failed |= set_real(object, "share", side->share);
 	return done(object, failed);
 }

@@ -64,9 +64,7 @@ static void write_waiting(struct markdown *to, const struct compare_fine *row)
 	char time[UNITS_SIZE], change[DIFF_WORDS_SIZE];
 
 	for (int i = 0; i < ESTIMATE_SIDES; i++)
-		wait[i] = row->side[i].calls > 0
-				  ? (double)row->side[i].wait_ns / (double)row->side[i].calls
-				  : NAN;
+		wait[i] = compare__wait_per_call(&row->side[i]);
 	fprintf(to->out, " | %s", units__time(time, wait[ESTIMATE_NEW]));
 	if (wait[ESTIMATE_BASE] > 0 && !isnan(wait[ESTIMATE_NEW]))
 		fprintf(to->out, " (%s)",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A comparison for people: what it comes to, the labels worst first, what it rests on. */
 #include <errno.h>
-#include <langinfo.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,17 +66,12 @@ static void add_test(struct page *page, struct grid *grid, const struct compare_
 	paint(page, grid, test->verdict);
 }
 
-static double wait_per_call(const struct compare_fine_side *side)
-{
-	return side->calls > 0 ? (double)side->wait_ns / (double)side->calls : NAN;
-}
-
 static void add_fine(struct page *page, struct grid *grid, const struct comparison *comparison,
 		     const struct compare_fine *row)
 {
 	const struct compare_fine_side *base = &row->side[ESTIMATE_BASE];
 	const struct compare_fine_side *new = &row->side[ESTIMATE_NEW];
-	const double wait = wait_per_call(base), wait_new = wait_per_call(new);
+	const double wait = compare__wait_per_call(base), wait_new = compare__wait_per_call(new);
 	char time[UNITS_SIZE], buffer[DIFF_WORDS_SIZE], *label = page__printable(page, row->label);
 
 	grid__row(grid);
@@ -215,17 +209,12 @@ static void write_page(struct page *page, const struct comparison *comparison)
 static int write_text(const struct comparison *comparison, const struct render_options *options,
 		      FILE *out)
 {
-	struct page page = {.out = out, .columns = options->columns, .colour = options->colour};
+	struct page page = page__new(options, out);
 	struct render_numbers numbers;
 	int error = render__plain_numbers(&numbers);
 
 	if (error)
 		return error;
-	page.unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-	if (page.columns == 0 || page.columns > RENDER_COLUMNS_MAX)
-		page.columns = RENDER_COLUMNS_MAX;
-	if (page.columns < RENDER_COLUMNS_MIN)
-		page.columns = RENDER_COLUMNS_MIN;
 	write_page(&page, comparison);
 	render__restore_numbers(&numbers);
 	return page.error ? page.error : ferror(out) ? -EIO : 0;

@@ -2,7 +2,6 @@
 /* The report for people: head, table of labels, what the table rests on, coarse labels, threads,
  * warnings, legend. docs/output.md explains it. */
 #include <errno.h>
-#include <langinfo.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -324,17 +323,12 @@ static void write_page(struct page *page, const struct profile *profile)
 static int write_text(const struct profile *profile, const struct render_options *options,
 		      FILE *out)
 {
-	struct page page = {.out = out, .columns = options->columns, .colour = options->colour};
+	struct page page = page__new(options, out);
 	struct render_numbers numbers;
 	int error = render__plain_numbers(&numbers);
 
 	if (error)
 		return error;
-	page.unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-	if (page.columns == 0 || page.columns > RENDER_COLUMNS_MAX)
-		page.columns = RENDER_COLUMNS_MAX;
-	if (page.columns < RENDER_COLUMNS_MIN)
-		page.columns = RENDER_COLUMNS_MIN;
 	write_page(&page, profile);
 	render__restore_numbers(&numbers);
 	return page.error ? page.error : ferror(out) ? -EIO : 0;

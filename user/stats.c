@@ -341,6 +341,12 @@ double stats__f_quantile(double df_above, double df_below, double p)
 	return df_below * at.x / (df_above * at.y);
 }
 
+long double stats__residual_squares(uint64_t x_squares, uint64_t products, uint64_t r_squares,
+				    long double ratio)
+{
+	return fmaxl(0, x_squares - 2 * ratio * products + ratio * ratio * r_squares);
+}
+
 struct interval stats__hull(struct interval a, struct interval b)
 {
 	if (isnan(a.lo) || isnan(a.hi) || isnan(b.lo) || isnan(b.hi))

@@ -7,6 +7,7 @@
 #define TICKSNICK_STATS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct interval {
 	double lo, hi;
@@ -53,6 +54,10 @@ double stats__f_quantile(double df_above, double df_below, double p);
  * The variance of that ratio by the same batch means. NaN with fewer than two windows.
  */
 double stats__ratio_variance(const double *part, const double *whole, size_t n);
+
+/* The sum of (x - ratio r)^2 from those of x^2, x r and r^2; at least 0. */
+long double stats__residual_squares(uint64_t x_squares, uint64_t products, uint64_t r_squares,
+				    long double ratio);
 
 /* The smallest interval that holds both. */
 struct interval stats__hull(struct interval a, struct interval b);
