@@ -18,9 +18,10 @@ finds_what_has_become_much_slower() {
 
 an_unchanged_program_passes() {
 	need_root
-	run "$COMPARE" -n 2 -d 0.3 -w 0.1 "'$STEADY'" "'$STEADY'" -- --threshold 30 -f json
+	run "$COMPARE" -n 2 -d 0.3 -w 0.1 "'$STEADY'" "'$STEADY'" -- --threshold 30 -f json -o here.json
 	assert_exit 0
-	assert_contains '"cannot-say"'
+	assert_contains '"cannot-say"' here.json
+	assert_empty "$OUT"
 	assert_empty "$ERR"
 }
 
