@@ -233,7 +233,7 @@ static int show_widths(struct outcome *outcome, const struct pool *pool)
 			err = half_width(pool, repeats[i], UNCHANGED, &small);
 		if (err)
 			return err;
-		if (isnan(large))
+		if (!isfinite(large) || !isfinite(small))
 			continue;
 		outcome__text(outcome, "%-10zu %+17.2f%% %+17.2f%%\n", repeats[i], 100 * large,
 			      100 * small);

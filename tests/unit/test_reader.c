@@ -165,8 +165,11 @@ START_TEST(a_child_that_waits_for_a_cpu_is_not_given_up)
 	for (cpu = CPU_SETSIZE - 1; !CPU_ISSET(cpu, &set);)
 		cpu--;
 	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), 0);
-	if (CPU_COUNT(&set) < 2 || !take_cpu(cpu, 3.5, &taker))
+	if (CPU_COUNT(&set) < 2 || !take_cpu(cpu, 3.5, &taker)) {
+		printf("NOT CHECKED: a CPU cannot be taken here\n");
+		ck_assert_msg(!getenv("CI"), "it takes root and two CPUs");
 		return;
+	}
 	CPU_CLR(cpu, &set);
 	ck_assert_int_eq(sched_setaffinity(0, sizeof(set), &set), 0);
 	CPU_ZERO(&set);
