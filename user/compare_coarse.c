@@ -24,6 +24,8 @@ struct group {
 
 static int add_up(const struct group *group, struct compare_coarse *coarse)
 {
+	bool unknown[ESTIMATE_SIDES] = {false}; /* the longest of some report */
+
 	for (size_t i = 0; i < group->count; i++) {
 		const struct profile_coarse *row = group->entries[i].row;
 		struct compare_coarse_side *side = &coarse->side[group->entries[i].side];
@@ -36,7 +38,11 @@ static int add_up(const struct group *group, struct compare_coarse *coarse)
 		side->executions = saturate__add(side->executions, row->executions);
 		side->sum_ns = saturate__add(side->sum_ns, row->sum_ns);
 		side->max_ns = row->max_ns > side->max_ns ? row->max_ns : side->max_ns;
+		unknown[group->entries[i].side] |= row->executions > 0 && row->max_ns == 0;
 	}
+	for (int i = 0; i < ESTIMATE_SIDES; i++)
+		if (unknown[i])
+			coarse->side[i].max_ns = 0;
 	return 0;
 }
 

@@ -123,6 +123,7 @@ uint64_t histogram__percentile(const struct profile_bucket *at, size_t count, un
 			       uint64_t max_ns)
 {
 	u128 total = 0, rank, seen = 0;
+	uint64_t middle;
 	size_t i;
 
 	for (i = 0; i < count; i++)
@@ -132,5 +133,6 @@ uint64_t histogram__percentile(const struct profile_bucket *at, size_t count, un
 		;
 	if (count == 0)
 		return 0;
-	return histogram__middle(at[i].bucket) < max_ns ? histogram__middle(at[i].bucket) : max_ns;
+	middle = histogram__middle(at[i].bucket);
+	return max_ns && max_ns < middle ? max_ns : middle;
 }

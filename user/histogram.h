@@ -45,7 +45,8 @@ uint64_t histogram__total(const struct profile_bucket *at, size_t count);
 
 /*
  * By nearest rank: the middle of the bucket of the least duration that at least percent (1..100) of
- * all do not exceed; max_ns if that is less. 0: the list is empty.
+ * all do not exceed; max_ns, the longest of all, if that is less (0: it is not known, and the
+ * buckets must do). 0: the list is empty.
  */
 uint64_t histogram__percentile(const struct profile_bucket *at, size_t count, unsigned percent,
 			       uint64_t max_ns);

@@ -356,8 +356,6 @@ static void compute_row(const struct accounts *accounts, struct account *account
 static void compute_ratios(const struct accounts *accounts, struct account *account)
 {
 	struct profile_coarse *row = &account->row;
-	/* Not known: the buckets must do. */
-	const uint64_t most_ns = row->max_ns ? row->max_ns : UINT64_MAX;
 
 	bound_parts(account, accounts->input->alpha);
 	row->mean_ns = 0;
@@ -369,9 +367,9 @@ static void compute_ratios(const struct accounts *accounts, struct account *acco
 	row->busy_per_exec_ns =
 		row->executions > 0 ? row->working * ((double)row->sum_ns / (double)row->executions)
 				    : ratio((double)row->running_ns, (double)row->open_end);
-	row->p50_ns = histogram__percentile(row->histogram, row->histogram_count, 50, most_ns);
-	row->p90_ns = histogram__percentile(row->histogram, row->histogram_count, 90, most_ns);
-	row->p99_ns = histogram__percentile(row->histogram, row->histogram_count, 99, most_ns);
+	row->p50_ns = histogram__percentile(row->histogram, row->histogram_count, 50, row->max_ns);
+	row->p90_ns = histogram__percentile(row->histogram, row->histogram_count, 90, row->max_ns);
+	row->p99_ns = histogram__percentile(row->histogram, row->histogram_count, 99, row->max_ns);
 }
 
 static void compute_totals(struct accounts *accounts)

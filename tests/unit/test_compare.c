@@ -220,6 +220,31 @@ START_TEST(durations_are_judged_by_their_histograms)
 }
 END_TEST
 
+/* Of two reports of each, one knows how long the longest took. */
+START_TEST(percentiles_are_judged_where_the_longest_is_not_known)
+{
+	struct profile *base[] = {report_of_requests(2000, 1), report_of_requests(2000, 1)};
+	struct profile *new[] = {report_of_requests(2000, 1.25), report_of_requests(2000, 1.25)};
+	struct comparison *comparison;
+
+	base[0]->coarse[0].max_ns = new[0]->coarse[0].max_ns = 0;
+	/* Were it taken for all of them, it would cut the others. */
+	new[1]->coarse[0].max_ns = 130000;
+	comparison = comparison_of(base, 2, new, 2, COMPARE_THRESHOLD);
+	for (int k = COMPARE_P50; k < COMPARE_DURATIONS; k++) {
+		const struct compare_test *test = &comparison->coarse[0].duration[k];
+
+		ck_assert(test->estimate.comparable);
+		ck_assert_double_eq_tol(compare__change(test), 0.25, 0.01);
+	}
+	compare__free(comparison);
+	for (int i = 0; i < 2; i++) {
+		profile__free(base[i]);
+		profile__free(new[i]);
+	}
+}
+END_TEST
+
 START_TEST(a_coarse_label_without_executions_is_a_state)
 {
 	struct profile *base = report_of_requests(100, 1), *new = report_of_requests(0, 1);
@@ -497,6 +522,7 @@ Suite *compare_suite(void)
 	tcase_add_loop_test(tcase, holm_steps_down, 0, COUNT(holm));
 	tcase_add_test(tcase, intervals_twice_as_wide_count_a_quarter_of_the_hits);
 	tcase_add_loop_test(tcase, durations_are_judged_by_their_histograms, 0, COUNT(requests));
+	tcase_add_test(tcase, percentiles_are_judged_where_the_longest_is_not_known);
 	tcase_add_test(tcase, a_coarse_label_without_executions_is_a_state);
 	tcase_add_loop_test(tcase, what_makes_reports_hard_to_compare_is_told_once, 0,
 			    COUNT(warnings));

@@ -90,6 +90,7 @@ START_TEST(percentiles_are_by_nearest_rank)
 		{{{7, 99}, {9, 1}}, 2, 100, 1000, 9},
 		{{{1, UINT64_MAX}, {2, UINT64_MAX}, {3, 1}}, 3, 50, 1000, 2}, /* rank 2^64 */
 		{{{1, UINT64_MAX}, {2, UINT64_MAX}, {3, 1}}, 3, 100, 1000, 3},
+		{{{3072, 1}}, 1, 50, 0, 4097},	  /* the longest is not known */
 		{{{3072, 1}}, 1, 50, 4096, 4096}, /* its middle is 4097, but none is over 4096 */
 	};
 
