@@ -33,8 +33,9 @@ static __always_inline __u64 pool_entry(__u64 pool, __u64 end, __u64 handle)
 }
 
 /*
- * When the execution of that handle was closed, ns; 0: it goes on, or there is no telling. Global,
- * so that the verifier looks at it once; weak, because each object file has it.
+ * When the execution of that handle was closed, ns, or where its entry has been used again since,
+ * when it can have been closed at the latest; 0: it goes on, or there is no telling. Global, so
+ * that the verifier looks at it once; weak, because each object file has it.
  */
 __weak __noinline __u64 context_closed(__u32 target_index, __u64 handle)
 {
@@ -46,7 +47,7 @@ __weak __noinline __u64 context_closed(__u32 target_index, __u64 handle)
 		return 0;
 	at = pool_entry(target->contexts, target->contexts_end, handle);
 	if (!at || bpf_probe_read_user(&context, offsetof(struct tsn_context, tid), (void *)at) ||
-	    context.generation != handle >> 32 || context.state == TSN_CONTEXT_OPEN)
+	    (context.generation == handle >> 32 && context.state == TSN_CONTEXT_OPEN))
 		return 0;
 	return context.opened - (__u64)target->clock_offset;
 }

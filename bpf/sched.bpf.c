@@ -38,6 +38,7 @@ static __always_inline void switch_out(struct task_struct *prev, struct tsn_targ
 	}
 	wait_revise(thread);
 	thread_close(thread, prev, now, misses, true);
+	wait_revise(thread);	/* that one, too, whose end fired no event */
 	thread->target = index; /* another one since its process has replaced its image */
 
 	thread->unknown = 1;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * outlived: again and again a request hands work to another thread and is over 20 ms later, while
- * the work, which mounts its context, sleeps for 60 ms in one piece. Runs until it is killed.
- * Prints "ready 1".
+ * outlived [again]: again and again a request hands work to another thread and is over 20 ms later,
+ * while the work, which mounts its context, sleeps for 60 ms in one piece. Runs until it is killed.
+ * again: another request begins at once and takes the entry of the first, and lasts as long as the
+ * work. Prints "ready 1", and as it happens "began", "over" and "woke": when the work lay down, its
+ * request was over, and it rose, by its CLOCK_MONOTONIC, ns.
  */
+#include <string.h>
+
 #include "subject.h"
 
 #define REQUEST_NS 20000000
@@ -34,19 +38,27 @@ static void meet(void)
 static void *work(void *argument)
 {
 	for (;;) {
+		uint64_t now;
+
 		meet();
+		now = subject_now();
+		subject_say("began", now);
 		{
 			TSN_WITH_CONTEXT(context);
 			TSN_SCOPE(late);
-			sleep_until(subject_now() + WORK_NS);
+			sleep_until(now + WORK_NS);
 		}
+		subject_say("woke", subject_now());
+		subject_sleep(1000000); /* the recorder looks back at the sleep before the entry is
+					   another's */
 		meet();
 	}
 	return argument;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	int again = argc > 1 && !strcmp(argv[1], "again");
 	pthread_t worker;
 
 	pthread_barrier_init(&barrier, NULL, 2);
@@ -62,6 +74,13 @@ int main(void)
 			meet();
 			sleep_until(subject_now() + REQUEST_NS);
 		}
-		meet();
+		if (again) {
+			TSN_SCOPE(request);
+			subject_say("over", subject_now());
+			meet();
+		} else {
+			subject_say("over", subject_now());
+			meet();
+		}
 	}
 }
