@@ -8,6 +8,7 @@
 
 #include "field_rows.h"
 #include "histogram.h"
+#include "merge_kept.h"
 #include "merge_parts.h"
 
 /* A recording that was added, and with which report. */
@@ -18,7 +19,7 @@ struct seen {
 
 struct merge {
 	struct profile *sum; /* arrays that are joined are in order of what their rows are of */
-	size_t source_room, thread_room, target_room;
+	struct merge_room room;
 	struct seen *seen; /* by id */
 	size_t seen_count;
 };
@@ -86,32 +87,6 @@ static int remember(struct merge *merge, const struct profile *profile, const ch
 		merge->seen_count++;
 	}
 	qsort(grown, merge->seen_count, sizeof(*grown), compare_seen);
-	return 0;
-}
-
-/* --- rows that are kept as they are --- */
-
-/* Moves the rows of from behind those of to; room: how many fit. */
-static int append(const struct fields_array *array, struct profile *to, size_t *room,
-		  struct profile *from)
-{
-	char **rows = fields__at(to, array->offset), **added = fields__at(from, array->offset);
-	size_t *count = fields__at(to, array->count_offset);
-	size_t *added_count = fields__at(from, array->count_offset);
-
-	if (*count + *added_count > *room) {
-		const size_t more = 2 * (*count + *added_count);
-		char *grown = reallocarray(*rows, more, array->row_size);
-
-		if (!grown)
-			return -ENOMEM;
-		*rows = grown;
-		*room = more;
-	}
-	if (*added_count)
-		memcpy(*rows + *count * array->row_size, *added, *added_count * array->row_size);
-	*count += *added_count;
-	*added_count = 0;
 	return 0;
 }
 
@@ -311,11 +286,7 @@ int merge__add(struct merge *merge, struct profile *profile, const char *name, b
 	err = remember(merge, profile, name);
 	add_sums(merge->sum, profile);
 	if (!err)
-		err = append(&fields_sources, merge->sum, &merge->source_room, profile);
-	if (!err)
-		err = append(&fields_threads, merge->sum, &merge->thread_room, profile);
-	if (!err)
-		err = append(&fields_target, merge->sum, &merge->target_room, profile);
+		err = merge_kept__add(merge->sum, &merge->room, profile);
 	for (size_t i = 0; i < sizeof(joined) / sizeof(joined[0]) && !err; i++)
 		err = join(&joined[i], merge->sum, profile);
 	return err;

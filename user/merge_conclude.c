@@ -8,48 +8,9 @@
 
 #include "accounts.h"
 #include "field_rows.h"
+#include "merge_kept.h"
 #include "merge_parts.h"
 #include "rows.h"
-
-/* --- order --- */
-
-static int compare_sources(const void *a, const void *b)
-{
-	return field_rows__compare(&fields_sources.fields, a, b);
-}
-
-static int compare_targets(const void *a, const void *b)
-{
-	return field_rows__compare(&fields_target.fields, a, b);
-}
-
-static uint64_t thread_time(const struct profile_thread *thread)
-{
-	return field_rows__add_u64(field_rows__add_u64(thread->running_ns, thread->runnable_ns),
-				   field_rows__add_u64(thread->blocked_ns, thread->io_ns));
-}
-
-static int compare_threads(const void *left, const void *right)
-{
-	const uint64_t a = thread_time(left), b = thread_time(right);
-
-	if (a != b)
-		return a > b ? -1 : 1;
-	return field_rows__compare(&fields_threads.fields, left, right);
-}
-
-static void sort_rows(struct profile *profile)
-{
-	if (profile->source_count)
-		qsort(profile->sources, profile->source_count, sizeof(*profile->sources),
-		      compare_sources);
-	if (profile->target_count)
-		qsort(profile->target, profile->target_count, sizeof(*profile->target),
-		      compare_targets);
-	if (profile->thread_count)
-		qsort(profile->threads, profile->thread_count, sizeof(*profile->threads),
-		      compare_threads);
-}
 
 /* --- from sources --- */
 
@@ -349,7 +310,7 @@ int merge_conclude__profile(struct profile *profile)
 
 	profile->warnings = NULL;
 	profile->warning_count = 0;
-	sort_rows(profile);
+	merge_kept__conclude(profile);
 	conclude_session(profile);
 	conclude_overhead(profile);
 	err = conclude_names(profile);

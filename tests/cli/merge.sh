@@ -6,6 +6,7 @@ DATA=$TOP/tests/data
 PYTHON=/usr/bin/python3
 REPORTS=1000
 REPORT_THREADS=40
+THREADS_MAX=4096 # that a merged report has rows of
 CPU_MS_MAX=2000
 MEMORY_KIB_MAX=$((100 * 1024))
 
@@ -195,8 +196,12 @@ END
 	[ "$cpu_ms" -lt $CPU_MS_MAX ] || fail "took $cpu_ms ms of CPU"
 	[ "$memory_kib" -lt $MEMORY_KIB_MAX ] || fail "took $memory_kib KiB"
 	"$PYTHON" -c 'import json, sys
-assert len(json.load(open("merged"))["threads"]) == int(sys.argv[1])' $((REPORTS * REPORT_THREADS)) ||
-		fail "threads are missing"
+merged = json.load(open("merged"))
+assert len(merged["threads"]) == int(sys.argv[1])
+assert merged["losses"]["threads_folded"] == int(sys.argv[2])' \
+		"$THREADS_MAX" $((REPORTS * REPORT_THREADS - THREADS_MAX)) || fail "threads are missing"
+	run "$TICKSNICK" report merged
+	assert_exit 0
 }
 
 test_case repeats_make_one_report_that_is_shown_as_such

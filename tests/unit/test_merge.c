@@ -6,6 +6,7 @@
 
 #include "field_rows.h"
 #include "merge_fixture.h"
+#include "merge_kept.h"
 
 #define NAMES 6
 
@@ -300,6 +301,77 @@ START_TEST(a_report_merged_alone_is_what_merging_that_again_makes)
 	free(text);
 	free(once);
 	free(twice);
+}
+END_TEST
+
+/* --- rows of which there is an end --- */
+
+#define CROWDS	       4
+#define CROWD_THREADS  1500
+#define CROWD_TARGETS  1400
+#define CROWD_LIFETIME 500
+
+/* As many threads and targets as CROWDS reports are too many of; most have a double somewhere. */
+static char *crowded_report(size_t which)
+{
+	struct profile *of = profile__new();
+	char *text;
+
+	of->session.start_unix_ns = which;
+	of->threads = calloc(CROWD_THREADS, sizeof(*of->threads));
+	of->target = calloc(CROWD_TARGETS, sizeof(*of->target));
+	for (; of->thread_count < CROWD_THREADS; of->thread_count++) {
+		struct profile_thread *thread = &of->threads[of->thread_count];
+
+		thread->tid = (int)(random_u64() % 3);
+		thread->comm = name_of(random_u64());
+		thread->lifetime_ns = thread->running_ns = random_u64() % CROWD_LIFETIME;
+	}
+	for (; of->target_count < CROWD_TARGETS; of->target_count++) {
+		of->target[of->target_count].pid = (int)(random_u64() % 2000);
+		of->target[of->target_count].comm = name_of(random_u64());
+	}
+	of->losses.threads_folded = which;
+	of->losses.processes_folded = 10 * which;
+	text = render(of);
+	profile__free(of);
+	return text;
+}
+
+START_TEST(the_longest_threads_stay_in_any_grouping_and_the_others_are_counted)
+{
+	uint64_t lifetimes[CROWD_LIFETIME] = {0}, longer = 0;
+	char *texts[CROWDS], *expected;
+	struct profile *merged;
+
+	random_state = 300;
+	for (size_t i = 0; i < CROWDS; i++) {
+		struct profile *read;
+
+		texts[i] = crowded_report(i);
+		read = parse(texts[i]);
+		for (size_t k = 0; k < read->thread_count; k++)
+			lifetimes[read->threads[k].lifetime_ns]++;
+		profile__free(read);
+	}
+	expected = merged_text(texts, CROWDS);
+	merged = parse(expected);
+	ck_assert_uint_eq(merged->thread_count, MERGE_THREADS_MAX);
+	ck_assert_uint_eq(merged->losses.threads_folded,
+			  CROWDS * CROWD_THREADS - MERGE_THREADS_MAX + 6);
+	ck_assert_uint_eq(merged->target_count, MERGE_TARGETS_MAX);
+	ck_assert_uint_eq(merged->losses.processes_folded,
+			  CROWDS * CROWD_TARGETS - MERGE_TARGETS_MAX + 60);
+	for (size_t k = 0; k < MERGE_THREADS_MAX; k++)
+		lifetimes[merged->threads[k].lifetime_ns]--;
+	for (size_t k = merged->threads[MERGE_THREADS_MAX - 1].lifetime_ns + 1; k < CROWD_LIFETIME;
+	     k++)
+		longer += lifetimes[k];
+	ck_assert_uint_eq(longer, 0);
+	ck_assert_uint_eq(check_groupings(texts, CROWDS, expected), 18);
+	profile__free(merged);
+	free(expected);
+	free_texts(texts, CROWDS);
 }
 END_TEST
 
@@ -608,6 +680,8 @@ Suite *merge_suite(void)
 	tcase_add_loop_test(algebra, the_result_is_the_same_to_the_last_bit_in_any_grouping, 0, 6);
 	tcase_add_loop_test(algebra, the_result_is_the_same_in_any_order, 0, 4);
 	tcase_add_loop_test(algebra, a_report_merged_alone_is_what_merging_that_again_makes, 0, 40);
+	tcase_add_test(algebra,
+		       the_longest_threads_stay_in_any_grouping_and_the_others_are_counted);
 	tcase_add_test(algebra, sums_stay_at_the_limit_of_a_report);
 	tcase_add_loop_test(content, what_differs_between_reports_is_said, 0, COUNT(differences));
 	tcase_add_test(content, reports_that_scatter_are_named_and_those_alike_are_not);
