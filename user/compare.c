@@ -61,33 +61,12 @@ enum compare_verdict compare__coarse_verdict(const struct compare_coarse *row)
 	return worst;
 }
 
-size_t compare__same_label(const struct compare_entry *entries, size_t count)
-{
-	size_t same = 1;
-
-	while (same < count && strcmp(entries[same].label, entries[0].label) == 0)
-		same++;
-	return same;
-}
-
-static int compare_entries(const void *left, const void *right)
-{
-	const struct compare_entry *one = left, *other = right;
-	const int order = strcmp(one->label, other->label);
-
-	if (order)
-		return order;
-	if (one->side != other->side)
-		return one->side < other->side ? -1 : 1;
-	return one->run < other->run ? -1 : one->run > other->run;
-}
-
 static size_t rows_of(const struct profile *profile, bool fine)
 {
 	return fine ? profile->fine_count : profile->coarse_count;
 }
 
-/* All rows of one kind, by label; the caller frees them. NULL: out of memory. */
+/* All rows of one table, one for each label and kind of a run. NULL: out of memory. */
 static struct compare_entry *collect(const struct compare_input *input, bool fine, size_t *count)
 {
 	struct compare_entry *entries;
@@ -108,6 +87,7 @@ static struct compare_entry *collect(const struct compare_input *input, bool fin
 				entries[(*count)++] = (struct compare_entry){
 					.label = fine ? profile->fine[i].label
 						      : profile->coarse[i].label,
+					.idle = fine && profile->fine[i].idle,
 					.side = side,
 					.run = run,
 					.row = fine ? (const void *)&profile->fine[i]
@@ -115,7 +95,11 @@ static struct compare_entry *collect(const struct compare_input *input, bool fin
 				};
 		}
 	}
-	qsort(entries, total, sizeof(*entries), compare_entries);
+	qsort(entries, total, sizeof(*entries), compare__order_entries);
+	if (compare__add_up_entries(entries, count, fine)) {
+		compare__free_entries(entries, *count, fine);
+		return NULL;
+	}
 	return entries;
 }
 
@@ -151,8 +135,8 @@ static int fill_rows(struct comparison *comparison, const struct compare_input *
 		error = compare__coarse_rows(comparison, coarse, coarse_count);
 	free(base);
 	free(new);
-	free(fine);
-	free(coarse);
+	compare__free_entries(fine, fine_count, true);
+	compare__free_entries(coarse, coarse_count, false);
 	return error;
 }
 

@@ -91,7 +91,7 @@ static double sampling_variance(const struct compare_run *run, const struct prof
 	return fmax(1 - part, 1 / all) * run->effect / (double)row->hits;
 }
 
-/* The entries of one label. */
+/* The entries of one label and kind. */
 struct group {
 	const struct comparison *comparison;
 	const struct compare_entry *entries;
@@ -123,8 +123,6 @@ static void add_up(const struct group *group, struct compare_fine *fine)
 		side->thread_time_ns = saturate__add(side->thread_time_ns, row->thread_time_ns);
 		for (size_t k = 0; k < sizeof(waits) / sizeof(waits[0]); k++)
 			side->wait_ns = saturate__add(side->wait_ns, waits[k]);
-		if (row->idle)
-			fine->state = COMPARE_IDLE;
 	}
 	for (int i = 0; i < ESTIMATE_SIDES; i++) {
 		const double labelled = labelled_ns(group, i);
@@ -236,6 +234,8 @@ static int fill_row(const struct group *group, struct compare_fine *fine)
 		free(numbers);
 		return -ENOMEM;
 	}
+	if (group->entries[0].idle)
+		fine->state = COMPARE_IDLE;
 	add_up(group, fine);
 	fine->state = state_of(fine);
 	for (int side = 0; side < ESTIMATE_SIDES; side++)

@@ -7,12 +7,17 @@
 
 #include "compare.h"
 
-/* A row of some report, under its label; lists are by label, then side and run. */
+/*
+ * A row of some report, under its label and kind; lists are by these, then by side and run. At
+ * first a report may have several of a kind, then one.
+ */
 struct compare_entry {
 	const char *label;
+	bool idle;
 	int side;
 	size_t run;
 	const void *row; /* struct profile_fine or profile_coarse */
+	void *sum;	 /* what row is, where it is a sum of several; owned. NULL: it is not */
 };
 
 /* What the rows of a report are measured against. */
@@ -31,7 +36,15 @@ int compare__fine_rows(struct comparison *comparison, const struct compare_entry
 int compare__coarse_rows(struct comparison *comparison, const struct compare_entry *entries,
 			 size_t count);
 
-/* How many entries from the first on have its label. */
+/* A total order of labels, kinds, sides and runs; for qsort. */
+int compare__order_entries(const void *left, const void *right);
+
+/* Makes one entry of those of the same label, kind, side and run, which follow each other: a run is
+ * one, whatever number of rows it has. 0 or -ENOMEM; either way the caller frees the sums. */
+int compare__add_up_entries(struct compare_entry *entries, size_t *count, bool fine);
+void compare__free_entries(struct compare_entry *entries, size_t count, bool fine);
+
+/* How many entries from the first on have its label and kind. */
 size_t compare__same_label(const struct compare_entry *entries, size_t count);
 
 /* The design effect of a report's hits: see compare_fine.c. */

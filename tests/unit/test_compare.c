@@ -105,6 +105,88 @@ START_TEST(worst_comes_first)
 }
 END_TEST
 
+/* --- labels with several rows --- */
+
+/* Before: idle alone. After: idle as before, and work of the same name. */
+START_TEST(an_idle_row_hides_no_slower_one_of_its_name)
+{
+	struct model_label before[] = {label_of("other", 20000, 1000), label_of("x", 5000, 1000),
+				       label_of("x", 5000, 1000)};
+	struct model_label after[] = {label_of("other", 20000, 1000), label_of("x", 5000, 1000),
+				      label_of("x", 9000, 1000)};
+	struct profile *base, *new;
+	struct comparison *comparison;
+	size_t rows = 0;
+
+	before[1].idle = after[1].idle = true;
+	base = report_of(before, 3);
+	new = report_of(after, 3);
+	ck_assert_uint_eq(base->fine_count, 3);
+	comparison = compare_two(base, new);
+	ck_assert_uint_eq(comparison->verdicts[COMPARE_SLOWER], 1);
+	for (size_t i = 0; i < comparison->fine_count; i++) {
+		const struct compare_fine *row = &comparison->fine[i];
+
+		if (strcmp(row->label, "x") != 0)
+			continue;
+		ck_assert_int_eq(row->state, row->per_call.verdict == COMPARE_SLOWER
+						     ? COMPARE_BOTH
+						     : COMPARE_IDLE);
+		rows++;
+	}
+	ck_assert_uint_eq(rows, 2);
+	compare__free(comparison);
+	profile__free(base);
+	profile__free(new);
+}
+END_TEST
+
+/* As a file may have it. */
+static void halve_rows(struct profile *report)
+{
+	struct profile_fine *fine = calloc(2 * report->fine_count, sizeof(*fine));
+	struct profile_coarse *coarse = calloc(2, sizeof(*coarse));
+
+	for (size_t i = 0; i < 2 * report->fine_count; i++) {
+		fine[i] = report->fine[i / 2];
+		fine[i].label = copy_of(fine[i].label);
+		fine[i].hits /= 2;
+		fine[i].calls /= 2;
+		fine[i].running_ns /= 2;
+		fine[i].thread_time_ns /= 2;
+	}
+	for (size_t i = 0; i < report->fine_count; i++)
+		free(report->fine[i].label);
+	free(report->fine);
+	report->fine = fine;
+	report->fine_count *= 2;
+	for (size_t i = 0; i < 2; i++) {
+		coarse[i] = report->coarse[0];
+		coarse[i].label = copy_of("request");
+		coarse[i].executions /= 2;
+		coarse[i].sum_ns /= 2;
+		coarse[i].histogram = NULL;
+		coarse[i].histogram_count = 0;
+		ck_assert_int_eq(histogram__merge(&coarse[i].histogram, &coarse[i].histogram_count,
+						  report->coarse[0].histogram,
+						  report->coarse[0].histogram_count),
+				 0);
+		for (size_t k = 0; k < coarse[i].histogram_count; k++)
+			coarse[i].histogram[k].count /= 2;
+	}
+	free(report->coarse[0].label);
+	free(report->coarse[0].histogram);
+	free(report->coarse);
+	report->coarse = coarse;
+	report->coarse_count = 2;
+}
+
+static void assert_same_limits(const struct compare_test *test, const struct compare_test *expected)
+{
+	ck_assert_double_eq_tol(test->limits.ratio.lo, expected->limits.ratio.lo, 1e-3);
+	ck_assert_double_eq_tol(test->limits.ratio.hi, expected->limits.ratio.hi, 1e-3);
+}
+
 /* --- Holm --- */
 
 /* |z| of two-sided p-values, and how many of them Holm rejects at 0.05, by hand. */
@@ -190,6 +272,37 @@ static struct profile *report_of_requests(uint64_t executions, double slower)
 	}
 	return report;
 }
+
+/* Two halves of a run differ by nothing, so runs would seem to be alike. */
+START_TEST(rows_of_one_name_are_no_runs)
+{
+	struct profile *base = report_of_requests(2000, 1), *new = report_of_requests(2000, 1);
+	struct comparison *whole, *halves;
+
+	for (size_t i = 0; i < base->coarse[0].histogram_count; i++) {
+		base->coarse[0].histogram[i].count *= 2;
+		new->coarse[0].histogram[i].count *= 2;
+	}
+	base->coarse[0].executions = new->coarse[0].executions = 4000;
+	base->coarse[0].sum_ns = new->coarse[0].sum_ns *= 2;
+	whole = compare_two(base, new);
+	halve_rows(base);
+	halve_rows(new);
+	halves = compare_two(base, new);
+	ck_assert_uint_eq(halves->fine_count, whole->fine_count);
+	ck_assert_uint_eq(halves->coarse_count, 1);
+	ck_assert_uint_eq(halves->coarse[0].side[ESTIMATE_NEW].executions, 4000);
+	for (int k = 0; k < COMPARE_DURATIONS; k++)
+		assert_same_limits(&halves->coarse[0].duration[k], &whole->coarse[0].duration[k]);
+	for (size_t i = 0; i < whole->fine_count; i++)
+		assert_same_limits(&fine_row(halves, whole->fine[i].label)->per_call,
+				   &whole->fine[i].per_call);
+	compare__free(halves);
+	compare__free(whole);
+	profile__free(base);
+	profile__free(new);
+}
+END_TEST
 
 static const struct {
 	uint64_t executions;
@@ -519,6 +632,8 @@ Suite *compare_suite(void)
 	tcase_add_loop_test(tcase, each_state_has_its_verdict, 0, COUNT(states));
 	tcase_add_test(tcase, a_changed_share_alone_is_no_regression);
 	tcase_add_test(tcase, worst_comes_first);
+	tcase_add_test(tcase, an_idle_row_hides_no_slower_one_of_its_name);
+	tcase_add_test(tcase, rows_of_one_name_are_no_runs);
 	tcase_add_loop_test(tcase, holm_steps_down, 0, COUNT(holm));
 	tcase_add_test(tcase, intervals_twice_as_wide_count_a_quarter_of_the_hits);
 	tcase_add_loop_test(tcase, durations_are_judged_by_their_histograms, 0, COUNT(requests));
