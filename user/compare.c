@@ -66,6 +66,15 @@ static size_t rows_of(const struct profile *profile, bool fine)
 	return fine ? profile->fine_count : profile->coarse_count;
 }
 
+/* The middle of a report's session since the start of another one's, s. */
+static double middle_s(const struct profile *profile, const struct profile *since)
+{
+	const double apart =
+		(double)(int64_t)(profile->session.start_unix_ns - since->session.start_unix_ns);
+
+	return (apart + (double)profile->session.duration_ns / 2) / 1e9;
+}
+
 /* All rows of one table, one for each label and kind of a run. NULL: out of memory. */
 static struct compare_entry *collect(const struct compare_input *input, bool fine, size_t *count)
 {
@@ -90,6 +99,7 @@ static struct compare_entry *collect(const struct compare_input *input, bool fin
 					.idle = fine && profile->fine[i].idle,
 					.side = side,
 					.run = run,
+					.when_s = middle_s(profile, input->reports[0]),
 					.row = fine ? (const void *)&profile->fine[i]
 						    : &profile->coarse[i],
 				};

@@ -110,18 +110,21 @@ static double degrees_of_executions(const struct compare_coarse *coarse)
 
 /*
  * The mean is a ratio, weighed by executions. A run's percentile has no such weight: each run that
- * has executions counts the same.
+ * has executions counts the same. It is one of all runs' durations together, so that no drift can
+ * be taken out of it.
  */
-static double between_runs(const struct group *group, int which, double *numbers,
-			   double variance[ESTIMATE_SIDES])
+static void between_runs(const struct group *group, int which, double *numbers,
+			 struct estimate_spread *spread)
 {
 	struct estimate_runs runs[ESTIMATE_SIDES] = {{0}};
 
 	for (int side = 0; side < ESTIMATE_SIDES; side++) {
-		double *amount = numbers, *weight = numbers + group->count;
+		double *amount = numbers, *weight = amount + group->count;
+		double *when = weight + group->count;
 
-		numbers += 2 * group->count;
-		runs[side] = (struct estimate_runs){amount, weight, 0};
+		numbers += 3 * group->count;
+		runs[side] = (struct estimate_runs){amount, weight,
+						    which == COMPARE_MEAN ? when : NULL, 0};
 		for (size_t i = 0; i < group->count; i++) {
 			const struct profile_coarse *row = group->entries[i].row;
 			const size_t k = runs[side].count;
@@ -130,10 +133,11 @@ static double between_runs(const struct group *group, int which, double *numbers
 				continue;
 			amount[k] = duration_of(row, which);
 			weight[k] = which == COMPARE_MEAN ? (double)row->executions : 1;
+			when[k] = group->entries[i].when_s;
 			runs[side].count++;
 		}
 	}
-	return estimate__between_runs(runs, variance);
+	estimate__between_runs(runs, spread);
 }
 
 static void estimate_duration(const struct group *group, struct compare_coarse *coarse, int which,
@@ -141,9 +145,11 @@ static void estimate_duration(const struct group *group, struct compare_coarse *
 {
 	const double widening = COMPARE_SINGLE_WIDENING;
 	struct estimate *estimate = &coarse->duration[which].estimate;
-	double between[ESTIMATE_SIDES] = {0};
-	const double df = between_runs(group, which, numbers, between);
+	struct estimate_spread spread;
+	double df;
 
+	between_runs(group, which, numbers, &spread);
+	df = spread.df;
 	estimate->kind = which == COMPARE_MEAN ? ESTIMATE_MEAN : ESTIMATE_PERCENTILE;
 	estimate->percent = percents[which];
 	estimate->comparable = coarse->state == COMPARE_BOTH;
@@ -160,15 +166,16 @@ static void estimate_duration(const struct group *group, struct compare_coarse *
 		if (is_empty(from))
 			continue;
 		if (which == COMPARE_MEAN) {
-			side->value = (double)from->sum_ns / (double)from->executions;
+			side->value =
+				(double)from->sum_ns / (double)from->executions * spread.factor[i];
 			side->variance = mean_variance(from) * wider + noise;
-			if (side->variance < between[i]) /* NaN, not known, stays */
-				side->variance = between[i];
+			if (side->variance < spread.variance[i]) /* NaN, not known, stays */
+				side->variance = spread.variance[i];
 			continue;
 		}
 		side->value = (double)histogram__percentile(from->histogram, from->histogram_count,
 							    percents[which], from->max_ns);
-		side->variance = df > 0 ? between[i] : noise;
+		side->variance = df > 0 ? spread.variance[i] : noise;
 		side->buckets = from->histogram;
 		side->bucket_count = from->histogram_count;
 		side->trials = (double)from->executions / wider;
@@ -179,7 +186,7 @@ static void estimate_duration(const struct group *group, struct compare_coarse *
 
 static int fill_row(const struct group *group, struct compare_coarse *coarse)
 {
-	double *numbers = calloc(4 * group->count, sizeof(*numbers));
+	double *numbers = calloc(ESTIMATE_SIDES * 3 * group->count, sizeof(*numbers));
 	int error = 0;
 
 	coarse->label = strdup(group->entries[0].label);

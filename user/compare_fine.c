@@ -194,29 +194,32 @@ static void add_between_runs(const struct group *group, struct estimate *estimat
 	const double wider = COMPARE_SINGLE_WIDENING * COMPARE_SINGLE_WIDENING;
 	const double noise = COMPARE_SINGLE_NOISE * COMPARE_SINGLE_NOISE;
 	struct estimate_runs runs[ESTIMATE_SIDES] = {{0}};
-	double between[ESTIMATE_SIDES], df;
+	struct estimate_spread spread;
 
 	for (int side = 0; side < ESTIMATE_SIDES; side++) {
-		double *amount = numbers, *weight = numbers + group->count;
+		double *amount = numbers, *weight = amount + group->count;
+		double *when = weight + group->count;
 
-		numbers += 2 * group->count;
-		runs[side] = (struct estimate_runs){amount, weight, 0};
+		numbers += 3 * group->count;
+		runs[side] = (struct estimate_runs){amount, weight, when, 0};
 		for (size_t i = 0; i < group->count; i++) {
 			const struct profile_fine *row = group->entries[i].row;
 
 			if (group->entries[i].side != side)
 				continue;
 			amount[runs[side].count] = (double)row->running_ns;
+			when[runs[side].count] = group->entries[i].when_s;
 			weight[runs[side].count++] = (double)row->calls;
 		}
 	}
-	df = estimate__between_runs(runs, between);
-	estimate->df = df > 0 ? df : INFINITY;
+	estimate__between_runs(runs, &spread);
+	estimate->df = spread.df > 0 ? spread.df : INFINITY;
 	for (int side = 0; side < ESTIMATE_SIDES; side++) {
 		struct estimate_side *of = &estimate->side[side];
 
-		if (df > 0) {
-			of->variance = fmax(of->variance, between[side]);
+		if (spread.df > 0) {
+			of->variance = fmax(of->variance, spread.variance[side]);
+			of->value *= spread.factor[side];
 		} else {
 			of->variance = of->variance * wider + noise;
 			of->exposure /= wider;
@@ -227,7 +230,7 @@ static void add_between_runs(const struct group *group, struct estimate *estimat
 static int fill_row(const struct group *group, struct compare_fine *fine)
 {
 	struct estimate *estimate = &fine->per_call.estimate;
-	double *numbers = calloc(4 * group->count, sizeof(*numbers));
+	double *numbers = calloc(ESTIMATE_SIDES * 3 * group->count, sizeof(*numbers));
 
 	fine->label = strdup(group->entries[0].label);
 	if (!fine->label || !numbers) {

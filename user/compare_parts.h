@@ -16,6 +16,7 @@ struct compare_entry {
 	bool idle;
 	int side;
 	size_t run;
+	double when_s; /* the middle of its session, since the start of the first one of the base */
 	const void *row; /* struct profile_fine or profile_coarse */
 	void *sum;	 /* what row is, where it is a sum of several; owned. NULL: it is not */
 };

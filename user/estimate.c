@@ -226,17 +226,26 @@ void estimate__limits(const struct estimate *estimate, double alpha, struct esti
 						   new->value, limits->side[ESTIMATE_NEW]);
 }
 
-/* Of one side: sum, number of runs that have a weight, squares of residuals relative to the mean
- * run. */
+/*
+ * Of one side: the sum of weights and of their squares, the number of runs that have one, their
+ * mean time. Residuals are relative to the mean run; so are times, from the mean one: Σ squares,
+ * and Σ products of both.
+ */
 struct residuals {
-	double weight, squared_weight, squares;
+	double weight, squared_weight, when;
+	double squares, times, products;
 	size_t runs;
 };
+
+static double moment(const struct estimate_runs *runs, size_t k)
+{
+	return runs->when ? runs->when[k] : 0;
+}
 
 static struct residuals side_residuals(const struct estimate_runs *runs)
 {
 	struct residuals of = {0};
-	double amount = 0, ratio;
+	double amount = 0;
 
 	for (size_t k = 0; k < runs->count; k++) {
 		if (!(runs->weight[k] > 0))
@@ -244,37 +253,77 @@ static struct residuals side_residuals(const struct estimate_runs *runs)
 		amount += runs->amount[k];
 		of.weight += runs->weight[k];
 		of.squared_weight += runs->weight[k] * runs->weight[k];
+		of.when += runs->weight[k] * moment(runs, k);
 		of.runs++;
 	}
+	if (of.weight > 0)
+		of.when /= of.weight;
 	if (!(amount > 0))
 		return of;
-	ratio = amount / of.weight;
 	for (size_t k = 0; k < runs->count; k++) {
-		const double residual =
-			(runs->amount[k] - ratio * runs->weight[k]) / amount * (double)of.runs;
+		const double part = runs->weight[k] / of.weight * (double)of.runs;
+		const double residual = runs->amount[k] / amount * (double)of.runs - part;
+		const double time = part * (moment(runs, k) - of.when);
 
-		if (runs->weight[k] > 0)
-			of.squares += residual * residual;
+		if (!(runs->weight[k] > 0))
+			continue;
+		of.squares += residual * residual;
+		of.times += time * time;
+		of.products += time * residual;
 	}
 	return of;
 }
 
-double estimate__between_runs(const struct estimate_runs runs[ESTIMATE_SIDES],
-			      double variance[ESTIMATE_SIDES])
+/* Variance of the ratio that an unknown drift adds, for each unit of one run's. */
+static double drift_cost(const struct residuals side[ESTIMATE_SIDES])
+{
+	const double apart = side[ESTIMATE_NEW].when - side[ESTIMATE_BASE].when;
+
+	return apart * apart / (side[ESTIMATE_BASE].times + side[ESTIMATE_NEW].times);
+}
+
+/* Whether that is little, besides what the numbers of runs make it anyway. */
+static bool took_turns(const struct residuals side[ESTIMATE_SIDES], double df)
+{
+	double ratio = 0;
+
+	for (int i = 0; i < ESTIMATE_SIDES; i++)
+		ratio += side[i].squared_weight / (side[i].weight * side[i].weight);
+	return df >= ESTIMATE_DRIFT_DF && drift_cost(side) <= ESTIMATE_DRIFT_COST * ratio;
+}
+
+void estimate__between_runs(const struct estimate_runs runs[ESTIMATE_SIDES],
+			    struct estimate_spread *spread)
 {
 	struct residuals side[ESTIMATE_SIDES];
-	double squares = 0, df = 0;
+	double squares = 0, df = 0, slope = 0, cost = 0;
 
+	*spread = (struct estimate_spread){.factor = {1, 1}};
 	for (int i = 0; i < ESTIMATE_SIDES; i++) {
 		side[i] = side_residuals(&runs[i]);
 		squares += side[i].squares;
 		df += side[i].runs > 1 ? (double)side[i].runs - 1 : 0;
 	}
 	if (!(df > 0))
-		return 0;
-	for (int i = 0; i < ESTIMATE_SIDES; i++)
-		variance[i] = side[i].weight > 0 ? squares / df * side[i].squared_weight /
-							   (side[i].weight * side[i].weight)
-						 : 0;
-	return df;
+		return;
+	if (took_turns(side, df)) {
+		const double times = side[ESTIMATE_BASE].times + side[ESTIMATE_NEW].times;
+		const double products = side[ESTIMATE_BASE].products + side[ESTIMATE_NEW].products;
+
+		slope = products / times;
+		cost = drift_cost(side);
+		squares = fmax(0, squares - slope * products);
+		df--;
+	}
+	spread->df = df;
+	for (int i = 0; i < ESTIMATE_SIDES; i++) {
+		const double other = side[ESTIMATE_SIDES - 1 - i].when;
+
+		if (!(side[i].weight > 0))
+			continue;
+		spread->variance[i] = squares / df *
+				      (side[i].squared_weight / (side[i].weight * side[i].weight) +
+				       cost / ESTIMATE_SIDES);
+		spread->factor[i] = exp(slope * (other - side[i].when) / 2);
+	}
 }

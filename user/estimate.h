@@ -63,21 +63,37 @@ void estimate__limits(const struct estimate *estimate, double alpha,
 		      struct estimate_limits *limits);
 
 /*
- * What a series of runs on each side says of the variance between runs: run k of a side has amount
- * [k] for weight[k] (running time for calls, durations for executions); runs without a weight tell
- * nothing. The relative variance of one run is taken to be the same on both sides.
+ * A series of runs of one side: run k has amount[k] for weight[k] (running time for calls,
+ * durations for executions), and was made at when[k], s since any moment that both sides share;
+ * NULL: not known. Runs without a weight tell nothing.
  */
 struct estimate_runs {
-	const double *amount, *weight;
+	const double *amount, *weight, *when;
 	size_t count;
 };
 
+/* What such series on both sides say of the variance between runs. */
+struct estimate_spread {
+	double df;			 /* 0: nothing */
+	double variance[ESTIMATE_SIDES]; /* of sum(amount) / sum(weight), relative */
+	double factor[ESTIMATE_SIDES];	 /* takes that to the middle of the time; 1 without drift */
+};
+
 /*
- * Relative variance of each side's ratio sum(amount) / sum(weight) by the residuals amount[k] -
- * ratio * weight[k] (W. G. Cochran, Sampling Techniques, 1977, 6.3), pooled. Returns the degrees of
- * freedom; 0: with a single run on each side nothing is known, and variance is untouched.
+ * By the residuals amount[k] - ratio * weight[k] (W. G. Cochran, Sampling Techniques, 1977, 6.3),
+ * pooled: the relative variance of one run is taken to be the same on both sides. With a single run
+ * on each there is none.
+ *
+ * Where the sides took turns, a machine that gets slower (or faster) meanwhile is no variance
+ * between runs: a linear drift, the same for both sides, is estimated and taken out (analysis of
+ * covariance; Cochran, Biometrics 13, 1957), for one degree of freedom. That is done with at least
+ * ESTIMATE_DRIFT_DF degrees, and where it adds no more than a quarter to the variance of the ratio
+ * (ESTIMATE_DRIFT_COST), which the times alone decide; so never with all runs of one side first.
  */
-double estimate__between_runs(const struct estimate_runs runs[ESTIMATE_SIDES],
-			      double variance[ESTIMATE_SIDES]);
+#define ESTIMATE_DRIFT_DF   6
+#define ESTIMATE_DRIFT_COST 0.25
+
+void estimate__between_runs(const struct estimate_runs runs[ESTIMATE_SIDES],
+			    struct estimate_spread *spread);
 
 #endif

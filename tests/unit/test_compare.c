@@ -389,8 +389,22 @@ struct outcome {
 	size_t found;  /* pairs with the first label slower */
 };
 
-static struct outcome simulate_pairs(const struct simulation *base, const struct simulation *new,
-				     size_t runs, size_t pairs, double threshold)
+/* The turn-th recording of a series, on a machine that gets slower by that part with each. */
+static struct profile *simulate_turn(const struct simulation *of, size_t turn, double drift)
+{
+	struct profile *report = simulate(of);
+
+	report->session.start_unix_ns = 1000000000 * (uint64_t)(6 * turn);
+	for (size_t i = 0; i < report->fine_count; i++) {
+		uint64_t *running = &report->fine[i].running_ns;
+
+		*running = (uint64_t)((double)*running * (1 + drift * (double)turn));
+	}
+	return report;
+}
+
+static struct outcome simulate_drift(const struct simulation *base, const struct simulation *new,
+				     size_t runs, size_t pairs, double threshold, double drift)
 {
 	struct outcome outcome = {0};
 
@@ -400,8 +414,9 @@ static struct outcome simulate_pairs(const struct simulation *base, const struct
 		struct comparison *comparison;
 
 		for (size_t k = 0; k < runs; k++) {
-			reports[ESTIMATE_BASE][k] = simulate(base);
-			reports[ESTIMATE_NEW][k] = simulate(new);
+			/* A B B A A B .. */
+			reports[ESTIMATE_BASE][k] = simulate_turn(base, 2 * k + k % 2, drift);
+			reports[ESTIMATE_NEW][k] = simulate_turn(new, 2 * k + (k + 1) % 2, drift);
 		}
 		comparison = comparison_of(reports[ESTIMATE_BASE], runs, reports[ESTIMATE_NEW],
 					   runs, threshold);
@@ -416,6 +431,12 @@ static struct outcome simulate_pairs(const struct simulation *base, const struct
 		}
 	}
 	return outcome;
+}
+
+static struct outcome simulate_pairs(const struct simulation *base, const struct simulation *new,
+				     size_t runs, size_t pairs, double threshold)
+{
+	return simulate_drift(base, new, runs, pairs, threshold, 0);
 }
 
 /* Runs, threshold, and how much runs differ besides: in 200 pairs 5% are 10. */
@@ -466,6 +487,18 @@ START_TEST(five_percent_are_found_by_repeats_that_differ_little)
 		.hits = 400000, .run_noise = 0.002, .slow = first_label, .slowdown = 0.05};
 
 	ck_assert_uint_ge(simulate_pairs(&base, &new, 5, 20, COMPARE_THRESHOLD).found, 16);
+}
+END_TEST
+
+/* On a machine that gets 5% slower within the ten recordings, too. */
+START_TEST(a_drift_neither_hides_a_slowdown_nor_is_one)
+{
+	const struct simulation base = {.hits = 400000, .run_noise = 0.002};
+	const struct simulation new = {
+		.hits = 400000, .run_noise = 0.002, .slow = first_label, .slowdown = 0.05};
+
+	ck_assert_uint_ge(simulate_drift(&base, &new, 5, 20, COMPARE_THRESHOLD, 0.005).found, 16);
+	ck_assert_uint_le(simulate_drift(&base, &base, 5, 100, 0, 0.005).alarms, 5);
 }
 END_TEST
 
@@ -649,6 +682,7 @@ Suite *compare_suite(void)
 			    COUNT(unchanged));
 	tcase_add_loop_test(tcase, identical_reports_never_alarm, 0, 4);
 	tcase_add_test(tcase, five_percent_are_found_by_repeats_that_differ_little);
+	tcase_add_test(tcase, a_drift_neither_hides_a_slowdown_nor_is_one);
 	tcase_add_test(tcase, a_label_that_doubles_is_found_by_one_report_each);
 	tcase_add_test(tcase, two_percent_are_no_alarm_at_a_threshold_of_three);
 	suite_add_tcase(suite, tcase);

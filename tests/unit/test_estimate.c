@@ -147,12 +147,14 @@ START_TEST(variance_between_runs_is_pooled_from_residuals)
 {
 	static const double amounts[][3] = {{100, 110, 90}, {400, 400, 400}};
 	static const double ones[] = {1, 1, 1}, twos[] = {2, 2, 2};
-	const struct estimate_runs runs[] = {{amounts[0], ones, 3}, {amounts[1], twos, 3}};
-	double variance[ESTIMATE_SIDES];
+	const struct estimate_runs runs[] = {{amounts[0], ones, NULL, 3},
+					     {amounts[1], twos, NULL, 3}};
+	struct estimate_spread spread;
 
-	ck_assert_double_eq(estimate__between_runs(runs, variance), 4);
-	assert_close(variance[ESTIMATE_BASE], 0.02 / 4 / 3, 1e-12);
-	assert_close(variance[ESTIMATE_NEW], 0.02 / 4 / 3, 1e-12);
+	estimate__between_runs(runs, &spread);
+	ck_assert_double_eq(spread.df, 4);
+	assert_close(spread.variance[ESTIMATE_BASE], 0.02 / 4 / 3, 1e-12);
+	assert_close(spread.variance[ESTIMATE_NEW], 0.02 / 4 / 3, 1e-12);
 }
 END_TEST
 
@@ -160,22 +162,91 @@ END_TEST
 START_TEST(runs_of_other_lengths_do_not_differ)
 {
 	static const double amounts[] = {100, 200, 400}, weights[] = {1, 2, 4};
-	const struct estimate_runs runs[] = {{amounts, weights, 3}, {amounts, weights, 1}};
-	double variance[ESTIMATE_SIDES];
+	const struct estimate_runs runs[] = {{amounts, weights, NULL, 3},
+					     {amounts, weights, NULL, 1}};
+	struct estimate_spread spread;
 
-	ck_assert_double_eq(estimate__between_runs(runs, variance), 2);
-	ck_assert_double_eq_tol(variance[ESTIMATE_BASE], 0, 1e-20);
+	estimate__between_runs(runs, &spread);
+	ck_assert_double_eq(spread.df, 2);
+	ck_assert_double_eq_tol(spread.variance[ESTIMATE_BASE], 0, 1e-20);
 }
 END_TEST
 
 START_TEST(one_run_each_tells_nothing_between_runs)
 {
 	static const double amounts[] = {100, 0}, weights[] = {1, 0};
-	const struct estimate_runs runs[] = {{amounts, weights, 2}, {amounts, weights, 1}};
-	double variance[ESTIMATE_SIDES] = {7, 7};
+	const struct estimate_runs runs[] = {{amounts, weights, NULL, 2},
+					     {amounts, weights, NULL, 1}};
+	struct estimate_spread spread;
 
-	ck_assert_double_eq(estimate__between_runs(runs, variance), 0);
-	ck_assert_double_eq(variance[ESTIMATE_BASE], 7);
+	estimate__between_runs(runs, &spread);
+	ck_assert_double_eq(spread.df, 0);
+	ck_assert_double_eq(spread.factor[ESTIMATE_BASE], 1);
+}
+END_TEST
+
+/*
+ * Five runs of each side, by turns or side after side; each takes 1% longer than the one before it
+ * (of the middle one's), those of the new build 10% more besides.
+ */
+static const struct {
+	int sides[10];
+	double df;
+	bool level; /* the drift is taken out */
+} orders[] = {
+	{{0, 1, 1, 0, 0, 1, 1, 0, 0, 1}, 7, true},
+	{{0, 1, 0, 1, 0, 1, 0, 1, 0, 1}, 7, true},
+	{{0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 8, false},
+	{{1, 1, 1, 1, 1, 0, 0, 0, 0, 0}, 8, false},
+};
+
+START_TEST(a_drift_is_taken_out_where_the_sides_took_turns)
+{
+	double amounts[ESTIMATE_SIDES][5], whens[ESTIMATE_SIDES][5], sums[ESTIMATE_SIDES] = {0};
+	static const double ones[] = {1, 1, 1, 1, 1};
+	const struct estimate_runs runs[] = {{amounts[0], ones, whens[0], 5},
+					     {amounts[1], ones, whens[1], 5}};
+	size_t count[ESTIMATE_SIDES] = {0};
+	struct estimate_spread spread;
+
+	for (int k = 0; k < 10; k++) {
+		const int side = orders[_i].sides[k];
+		const double y = (100 + (k - 4.5)) * (side ? 1.1 : 1);
+
+		amounts[side][count[side]] = y;
+		whens[side][count[side]++] = 5 * k;
+		sums[side] += y;
+	}
+	estimate__between_runs(runs, &spread);
+	ck_assert_double_eq(spread.df, orders[_i].df);
+	if (orders[_i].level) {
+		ck_assert_double_lt(spread.variance[ESTIMATE_BASE], 1e-7);
+		assert_close(sums[1] * spread.factor[1] / (sums[0] * spread.factor[0]), 1.1, 1e-4);
+	} else {
+		ck_assert_double_eq(spread.factor[ESTIMATE_BASE], 1);
+		assert_close(spread.variance[ESTIMATE_BASE],
+			     (10 / pow(sums[0] / 5, 2) + 10 * 1.21 / pow(sums[1] / 5, 2)) / 8 / 5,
+			     1e-9);
+	}
+}
+END_TEST
+
+/*
+ * A B B A A B B A, at 0 .. 7, with residuals that no line takes out: beside the drift the variance
+ * is 0.0008 / 5 (8 numbers less two means and a slope), for one run; by 4 runs of a side.
+ */
+START_TEST(what_no_drift_explains_stays)
+{
+	static const double base[] = {101, 99, 99, 101}, new[] = {101, 99, 99, 101};
+	static const double base_when[] = {0, 3, 4, 7}, new_when[] = {1, 2, 5, 6};
+	static const double ones[] = {1, 1, 1, 1};
+	const struct estimate_runs runs[] = {{base, ones, base_when, 4}, {new, ones, new_when, 4}};
+	struct estimate_spread spread;
+
+	estimate__between_runs(runs, &spread);
+	ck_assert_double_eq(spread.df, 5);
+	assert_close(spread.variance[ESTIMATE_BASE], 8e-4 / 5 / 4, 1e-12);
+	ck_assert_double_eq_tol(spread.factor[ESTIMATE_NEW], 1, 1e-12);
 }
 END_TEST
 
@@ -195,6 +266,9 @@ Suite *estimate_suite(void)
 	tcase_add_test(tcase, variance_between_runs_is_pooled_from_residuals);
 	tcase_add_test(tcase, runs_of_other_lengths_do_not_differ);
 	tcase_add_test(tcase, one_run_each_tells_nothing_between_runs);
+	tcase_add_loop_test(tcase, a_drift_is_taken_out_where_the_sides_took_turns, 0,
+			    COUNT(orders));
+	tcase_add_test(tcase, what_no_drift_explains_stays);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
