@@ -63,9 +63,11 @@ int cell_sums__add(struct cell_sums *sums, const struct tsn_cell_key *key,
 	struct cell_sums_place *place;
 	struct tsn_cell *sum;
 
-	if (2 * (sums->count + 1) > sums->size && grow(sums))
+	if (2 * (sums->count + 1) > sums->size && sums->count < CELL_SUMS_MAX && grow(sums))
 		return -ENOMEM;
 	place = place_of(sums->places, sums->size, key);
+	if (!place->taken && sums->count >= CELL_SUMS_MAX)
+		return -ENOSPC;
 	sums->count += !place->taken;
 	place->taken = true;
 	place->sum.key = *key;

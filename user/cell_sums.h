@@ -17,7 +17,12 @@ struct cell_sums {
 
 void cell_sums__free(struct cell_sums *sums); /* what it holds */
 
-/* Adds a cell to the sum of its key. 0 or -ENOMEM. */
+/*
+ * Adds a cell to the sum of its key. 0 or -ENOMEM. -ENOSPC: there are CELL_SUMS_MAX keys, and this
+ * is none of them. Processes without end that are in labels at random would take memory without
+ * end.
+ */
+#define CELL_SUMS_MAX (4 * TSN_CELLS_MAX)
 int cell_sums__add(struct cell_sums *sums, const struct tsn_cell_key *key,
 		   const struct tsn_cell *cell);
 

@@ -309,7 +309,7 @@ static void losses_fill(const struct session *session, struct profile_losses *lo
 	losses->thread_untracked = counter(session, TSN_COUNT_THREAD_UNTRACKED);
 	losses->table_full = counter(session, TSN_COUNT_TABLE_FULL_TICK) +
 			     counter(session, TSN_COUNT_TABLE_FULL_SWITCH) +
-			     counter(session, TSN_COUNT_TABLE_FULL_OUTER);
+			     counter(session, TSN_COUNT_TABLE_FULL_OUTER) + session->gone.full;
 	losses->tick_missed = counter(session, TSN_COUNT_TICK_MISSED);
 	losses->switch_missed = counter(session, TSN_COUNT_SWITCH_MISSED);
 	losses->clock_stepped = counter(session, TSN_COUNT_CLOCK_STEPPED);
@@ -437,8 +437,10 @@ struct profile *collect__profile(const struct session *session)
 	input.label_count = labels.count;
 	input.lost_hits = counter(session, TSN_COUNT_SLOT_UNREADABLE_TICK) +
 			  counter(session, TSN_COUNT_SLOT_FOREIGN_TICK) +
-			  counter(session, TSN_COUNT_TABLE_FULL_TICK) + profile->losses.tick_missed;
-	input.lost_wait_ns = session->lost_wait_ns + counter(session, TSN_COUNT_LOST_WAIT_NS);
+			  counter(session, TSN_COUNT_TABLE_FULL_TICK) +
+			  profile->losses.tick_missed + session->gone.full_hits;
+	input.lost_wait_ns = session->lost_wait_ns + counter(session, TSN_COUNT_LOST_WAIT_NS) +
+			     session->gone.full_wait_ns;
 	err = err || collect_warnings__fill(session, profile) || model__compute(&input, profile) ||
 	      spans_compute(session, labels.names, input.running_ns, profile);
 	overhead_fill(session, profile);

@@ -93,6 +93,9 @@ struct session_member {
 /* Sums of processes that have ended, where children are followed. */
 struct session_gone {
 	struct cell_sums cells; /* key.target is an index of session.ledgers */
+	/* What found no room there: charges, and of these hits, and waiting but for outer labels.
+	 */
+	uint64_t full, full_hits, full_wait_ns;
 	uint64_t running_ns, stolen_ns, weight_square_sum;
 	bool violated;
 };

@@ -252,6 +252,18 @@ static bool over(const struct session_member *member)
 	return member && member->ended;
 }
 
+static void cell_drop(struct session_gone *gone, const struct snapshot_cell *cell)
+{
+	uint64_t hits = cell->cell.hits_user + cell->cell.hits_kernel;
+
+	/* Waiting is one charge at least; a cell does not say how many. */
+	gone->full += hits ? hits : 1;
+	if (cell->key.role == TSN_CELL_OUTER)
+		return;
+	gone->full_hits += hits;
+	gone->full_wait_ns += cell->cell.runnable_ns + cell->cell.blocked_ns + cell->cell.io_ns;
+}
+
 /* Takes their cells out of the kernel's table. */
 static int cells_take(struct session *session, const struct snapshot *cells)
 {
@@ -270,6 +282,10 @@ static int cells_take(struct session *session, const struct snapshot *cells)
 			continue;
 		key.target = (uint32_t)member->ledger;
 		err = cell_sums__add(&session->gone.cells, &key, &cells->cells[i].cell);
+		if (err == -ENOSPC) {
+			cell_drop(&session->gone, &cells->cells[i]);
+			err = 0;
+		}
 	}
 	return err;
 }

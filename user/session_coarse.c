@@ -81,7 +81,9 @@ void session_coarse__base(struct session *session, struct session_member *member
 	/* What ends while it is read is in the base or not, as if all were read half-way. */
 	now = middle(now, &member->spans_took_ns);
 	member->spans_from_ns = now.monotonic_ns;
-	durations__read_open_first(member->durations, table, remote, units(session, member, &now));
+	err = durations__read_open_first(member->durations, table, remote,
+					 units(session, member, &now));
+	session__note_unread(member, err);
 }
 
 /* Reads the state of that moment through whatever holds the process's memory. False: it could not
@@ -95,10 +97,12 @@ static bool state_read(const struct session *session, struct session_member *mem
 	int err = durations__read(member->durations, table, remote, now);
 
 	session__note_unread(member, err);
+	if (err)
+		return false;
 	/* The last word if the process ends by itself. */
-	if (!err)
-		durations__read_open_last(member->durations, table, remote, now);
-	return !err;
+	err = durations__read_open_last(member->durations, table, remote, now);
+	session__note_unread(member, err);
+	return true;
 }
 
 void session_coarse__refresh(struct session *session, struct session_member *member)
@@ -150,6 +154,7 @@ void session_coarse__finish(struct session *session, struct session_member *memb
 	const struct table *table = &member->target->table;
 	const struct remote *remote = &member->target->remote;
 	struct session_clock now;
+	int err;
 
 	if (gone) {
 		member->executions_unread =
@@ -159,10 +164,13 @@ void session_coarse__finish(struct session *session, struct session_member *memb
 	now = session_coarse__clock();
 	if (!member_ready(session, member, table))
 		return;
-	durations__read(member->durations, table, remote, units(session, member, &now));
+	err = durations__read(member->durations, table, remote, units(session, member, &now));
+	session__note_unread(member, err);
 	now = middle(now, &member->spans_took_ns);
 	member->spans_to_ns = now.monotonic_ns;
-	durations__read_open_last(member->durations, table, remote, units(session, member, &now));
+	err = durations__read_open_last(member->durations, table, remote,
+					units(session, member, &now));
+	session__note_unread(member, err);
 }
 
 double session_coarse__stretch(const struct session *session, const struct session_member *member)

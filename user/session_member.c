@@ -149,19 +149,19 @@ void session_member__base(struct session *session, struct session_member *member
 	session_coarse__base(session, member);
 }
 
-void session_member__refresh(struct session *session, struct session_member *member, bool calls)
+int session_member__refresh(struct session *session, struct session_member *member, bool calls)
 {
 	struct target *target = member->target;
 	int err;
 
 	if (!member->published || replaced(session, member))
-		return;
+		return 0;
 	/* Before a child has registered anew, what stands there is its parent's. */
 	if (!member->owned) {
 		err = table__refresh(&target->table, &target->remote);
 		session__note_unread(member, err);
 		if (err || target->table.process.pid != target->own_pid)
-			return;
+			return err;
 		member->owned = true;
 	}
 	if (calls)
@@ -170,9 +170,10 @@ void session_member__refresh(struct session *session, struct session_member *mem
 		err = table__refresh(&target->table, &target->remote);
 	session__note_unread(member, err);
 	if (err && err != -EAGAIN)
-		return;
+		return err;
 	table__copy(&member->table, &target->table);
 	publish(session, member);
+	return 0;
 }
 
 /* What a process that has ended registered and said of itself after it was last looked at. */
@@ -228,12 +229,13 @@ void session_member__finish(struct session *session, struct session_member *memb
 {
 	if (!member->published)
 		return;
+	/* One that is about to end has no memory any more, and has had its last words. */
+	gone = gone || session_member__refresh(session, member, true) == -ESRCH;
 	if (gone) {
 		session_member__settle(member, false);
 		last_words_take(session, member);
 		return;
 	}
-	session_member__refresh(session, member, true);
 	if (member->owned)
 		session_coarse__finish(session, member, false);
 }

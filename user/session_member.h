@@ -29,8 +29,9 @@ void session_member__clock(struct session *session, struct session_member *membe
 /* The calls before the session began; a table that comes into being later has none. */
 void session_member__base(struct session *session, struct session_member *member);
 
-/* Reads names, violations and, if asked, calls. */
-void session_member__refresh(struct session *session, struct session_member *member, bool calls);
+/* Reads names, violations and, if asked, calls. 0, also where they are not to be had yet, or what
+ * reading failed with. */
+int session_member__refresh(struct session *session, struct session_member *member, bool calls);
 
 /* What ends a process or replaces its image may be why its latest reading failed, and then it was
  * no failure: that is known once it is seen whether it goes on. */

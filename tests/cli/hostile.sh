@@ -114,6 +114,7 @@ test_case endures contexts-cycle 0
 test_case endures durations-lie 0
 test_case endures descriptor-flips either 'another ABI'
 test_case endures slots-unmap 0 '"memory_unread": [1-9]'
+test_case endures durations-unmap-later 0 '"memory_unread": [1-9]'
 test_case endures slots-protect 0 '"memory_unread": [1-9]'
 test_case endures slots-drop 0
 test_case endures_faults faults-unanswered 0 '"memory_unread": [1-9]'

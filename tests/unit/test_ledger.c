@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums over processes: ledgers, and cells. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +187,27 @@ START_TEST(cells_add_up_by_key_whatever_their_number)
 }
 END_TEST
 
+START_TEST(cells_without_end_take_no_memory_without_end)
+{
+	struct cell_sums sums = {0};
+	struct tsn_cell cell = {.hits_user = 1};
+	struct tsn_cell_key key = {0};
+	uint32_t i;
+
+	for (i = 0; i < CELL_SUMS_MAX; i++) {
+		key.fine = i;
+		ck_assert_int_eq(cell_sums__add(&sums, &key, &cell), 0);
+	}
+	key.fine = i;
+	ck_assert_int_eq(cell_sums__add(&sums, &key, &cell), -ENOSPC);
+	key.fine = 0;
+	ck_assert_int_eq(cell_sums__add(&sums, &key, &cell), 0);
+	ck_assert_uint_eq(sums.count, CELL_SUMS_MAX);
+	ck_assert_uint_le(sums.size, 2 * CELL_SUMS_MAX);
+	cell_sums__free(&sums);
+}
+END_TEST
+
 Suite *ledger_suite(void)
 {
 	Suite *suite = suite_create("ledger");
@@ -197,6 +219,7 @@ Suite *ledger_suite(void)
 	tcase_add_test(cases, each_process_is_stretched_by_itself);
 	tcase_add_test(cases, a_note_knows_how_often_in_how_many_and_the_latest);
 	tcase_add_test(cases, cells_add_up_by_key_whatever_their_number);
+	tcase_add_test(cases, cells_without_end_take_no_memory_without_end);
 	suite_add_tcase(suite, cases);
 	return suite;
 }

@@ -196,6 +196,12 @@ static void slots_unmap(void)
 	munmap((void *)process->slots, slots_bytes());
 }
 
+static void durations_unmap_later(void)
+{
+	usleep(LATER_US);
+	munmap((void *)process->durations, PAGE);
+}
+
 static void slots_protect(void)
 {
 	usleep(LATER_US);
@@ -341,6 +347,7 @@ static const struct {
 	{"durations-lie", durations_lie, 0},
 	{"descriptor-flips", descriptor_flips, 0},
 	{"slots-unmap", slots_unmap, 0},
+	{"durations-unmap-later", durations_unmap_later, 0},
 	{"slots-protect", slots_protect, 0},
 	{"slots-drop", slots_drop, 0},
 	{"faults-unanswered", faults_unanswered, 0},
