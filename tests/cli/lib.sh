@@ -80,7 +80,7 @@ test_case() {
 # run CMD ARG..: stdout to $OUT, stderr to $ERR, the exit status to $STATUS; at most 60 s.
 run() {
 	RUN="$*"
-	timeout 60 "$@" >"$OUT" 2>"$ERR"
+	timeout -k 5 60 "$@" >"$OUT" 2>"$ERR"
 	STATUS=$?
 }
 
@@ -107,6 +107,11 @@ need_root() {
 
 need_program() {
 	command -v "$1" >/dev/null 2>&1 || skip "needs the program $1"
+}
+
+# need_no_sanitizer WHAT: a build with sanitizers takes more time and memory, and cannot do without /proc.
+need_no_sanitizer() {
+	! ldd "$TICKSNICK" | grep -q libasan || skip "built with a sanitizer, which $1"
 }
 
 # run_as_nobody CMD ARG..: as run, but as an ordinary user without any privilege. $TICKSNICK is run
