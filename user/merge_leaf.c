@@ -8,9 +8,8 @@
 #include "field_rows.h"
 #include "histogram.h"
 #include "merge_parts.h"
+#include "recordings.h"
 #include "saturate.h"
-
-#define ID_SIZE 17
 
 /* --- does it make sense --- */
 
@@ -170,11 +169,11 @@ static bool copy(char **to, const char *from)
 static int add_source(struct profile *profile, bool windowed)
 {
 	struct profile_source *source = calloc(1, sizeof(*source));
-	char id[ID_SIZE];
+	char id[RECORDINGS_ID_SIZE];
 
 	if (!source)
 		return -ENOMEM;
-	snprintf(id, sizeof(id), "%016llx", (unsigned long long)field_rows__hash(profile));
+	recordings__id(profile, id);
 	profile->sources = source;
 	profile->source_count = 1;
 	source->start_unix_ns = profile->session.start_unix_ns;

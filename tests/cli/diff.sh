@@ -32,7 +32,28 @@ a_report_against_itself_is_no_regression() {
 		! grep -q '^::error' "$OUT" || fail "an error in $format"
 		assert_not_contains "<failure"
 	done
-	run "$TICKSNICK" diff --threshold 0 --base "$1" "$1" --new "$1" "$1"
+	again "$1" >again.json
+	run "$TICKSNICK" diff --threshold 0 --base "$1" again.json --new again.json "$1"
+	assert_exit 0
+}
+
+# again FILE: what it holds, as another recording.
+again() {
+	sed 's/"start_unix_ns": [0-9]*/"start_unix_ns": 1/' "$1"
+}
+
+refuses_a_recording_twice_on_a_side() {
+	"$TICKSNICK" report -f json -o copy.json "$SAME"
+	again "$SAME" >again.json
+	"$TICKSNICK" merge -o merged.json again.json "$SAME"
+	for twice in copy.json merged.json; do
+		run "$TICKSNICK" diff --base "$SAME" again.json --new "$SAME" $twice
+		assert_exit 2
+		assert_empty "$OUT"
+		assert_one_error_line
+		assert_err_contains "ticksnick diff: cannot compare $twice: it holds the same recording as $SAME"
+	done
+	run "$TICKSNICK" diff --base "$SAME" again.json --new "$SAME" again.json
 	assert_exit 0
 }
 
@@ -186,6 +207,7 @@ test_case a_report_against_itself_is_no_regression "$SAME"
 test_case a_report_against_itself_is_no_regression "$TOP/tests/data/nasty.json"
 test_case a_report_against_itself_is_no_regression "$TOP/tests/data/empty.json"
 test_case a_report_against_itself_is_no_regression "$DATA/base.json"
+test_case refuses_a_recording_twice_on_a_side
 test_case the_exit_says_what_was_asked_for 1 "$DATA/base.json" "$DATA/new.json"
 test_case the_exit_says_what_was_asked_for 1 --base "$DATA/base.json" --new "$DATA/new.json"
 test_case the_exit_says_what_was_asked_for 0 --fail-on never "$DATA/base.json" "$DATA/new.json"
