@@ -236,10 +236,14 @@ struct comparison *compare__new(const struct compare_input input[ESTIMATE_SIDES]
 	comparison->alpha = alpha;
 	for (int side = 0; side < ESTIMATE_SIDES; side++) {
 		comparison->reports[side] = input[side].count;
-		for (size_t i = 0; i < input[side].count; i++)
-			comparison->duration_ns[side] =
-				saturate__add(comparison->duration_ns[side],
-					      input[side].reports[i]->session.duration_ns);
+		for (size_t i = 0; i < input[side].count; i++) {
+			const struct profile *report = input[side].reports[i];
+
+			comparison->recordings[side] +=
+				report->source_count ? report->source_count : 1;
+			comparison->duration_ns[side] = saturate__add(comparison->duration_ns[side],
+								      report->session.duration_ns);
+		}
 	}
 	comparison->single =
 		input[ESTIMATE_BASE].count + input[ESTIMATE_NEW].count == ESTIMATE_SIDES;

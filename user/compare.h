@@ -103,6 +103,7 @@ struct comparison {
 	bool single;		 /* one report on each side: see COMPARE_SINGLE_WIDENING */
 	double level;		 /* of each interval that settled nothing: alpha / what is left */
 	size_t reports[ESTIMATE_SIDES];
+	size_t recordings[ESTIMATE_SIDES];    /* in them; more than reports where some are merged */
 	uint64_t duration_ns[ESTIMATE_SIDES]; /* of all reports of a side */
 	struct compare_fine *fine;	      /* worst first */
 	size_t fine_count;

@@ -154,7 +154,8 @@ double diff_words__ratio(double base, double new)
 	return new > 0 ? INFINITY : NAN;
 }
 
-double diff_words__per_report(const struct comparison *comparison, int side, uint64_t sum)
+double diff_words__per_recording(const struct comparison *comparison, int side, uint64_t sum)
 {
-	return comparison->reports[side] ? (double)sum / (double)comparison->reports[side] : NAN;
+	return comparison->recordings[side] ? (double)sum / (double)comparison->recordings[side]
+					    : NAN;
 }

@@ -114,8 +114,8 @@ static void write_line(struct markdown *to, const struct line *line)
 /* Calls or executions of a report, their relative change. */
 static double count_change(const struct comparison *comparison, uint64_t base, uint64_t new)
 {
-	return diff_words__ratio(diff_words__per_report(comparison, ESTIMATE_BASE, base),
-				 diff_words__per_report(comparison, ESTIMATE_NEW, new));
+	return diff_words__ratio(diff_words__per_recording(comparison, ESTIMATE_BASE, base),
+				 diff_words__per_recording(comparison, ESTIMATE_NEW, new));
 }
 
 /* All lines with that verdict, in the order of the comparison. */

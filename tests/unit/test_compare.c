@@ -554,6 +554,31 @@ static void less_covered(struct profile *report)
 	report->totals.coverage_running -= 0.03;
 }
 
+static void merge_of(struct profile *report, uint64_t first_ns, uint64_t second_ns)
+{
+	report->sources = calloc(2, sizeof(*report->sources));
+	report->source_count = 2;
+	report->sources[0].duration_ns = first_ns;
+	report->sources[1].duration_ns = second_ns;
+}
+
+static void merged(struct profile *report)
+{
+	merge_of(report, 5 * SECOND, 5 * SECOND);
+}
+
+/* All together is long enough. */
+static void merged_with_brief(struct profile *report)
+{
+	merge_of(report, 9 * SECOND, SECOND);
+}
+
+static void merged_of_itself(struct profile *report)
+{
+	merge_of(report, 10 * SECOND, 0);
+	report->source_count = 1;
+}
+
 static void no_other(struct profile *report)
 {
 	report->losses.tick_missed = 1;
@@ -563,9 +588,13 @@ static void no_other(struct profile *report)
 
 static const struct {
 	void (*change)(struct profile *report);
-	const char *code; /* NULL: none */
+	const char *code;  /* NULL: none */
+	const char *other; /* besides */
 } warnings[] = {
 	{no_other, NULL},
+	{merged_of_itself, NULL},
+	{merged, "merged_report"},
+	{merged_with_brief, "merged_report", "duration_short"},
 	{other_model, "cpu_model"},
 	{no_model, "cpu_model"},
 	{other_count, "cpu_count"},
@@ -587,9 +616,28 @@ START_TEST(what_makes_reports_hard_to_compare_is_told_once)
 
 	warnings[_i].change(new);
 	comparison = compare_two(base, new);
-	ck_assert_uint_eq(comparison->warning_count, warnings[_i].code != NULL);
+	ck_assert_uint_eq(comparison->warning_count,
+			  (size_t)(warnings[_i].code != NULL) + (warnings[_i].other != NULL));
 	if (warnings[_i].code)
 		ck_assert_str_eq(comparison->warnings[0].code, warnings[_i].code);
+	if (warnings[_i].other)
+		ck_assert_str_eq(comparison->warnings[1].code, warnings[_i].other);
+	compare__free(comparison);
+	profile__free(base);
+	profile__free(new);
+}
+END_TEST
+
+START_TEST(calls_are_counted_for_each_recording)
+{
+	struct profile *base = report_with(1000, 5000), *new = report_with(2000, 10000);
+	struct comparison *comparison;
+
+	merged(new);
+	comparison = compare_two(base, new);
+	ck_assert_uint_eq(comparison->recordings[ESTIMATE_BASE], 1);
+	ck_assert_uint_eq(comparison->recordings[ESTIMATE_NEW], 2);
+	ck_assert_double_eq(diff_words__per_recording(comparison, ESTIMATE_NEW, 2000), 1000);
 	compare__free(comparison);
 	profile__free(base);
 	profile__free(new);
@@ -641,6 +689,7 @@ Suite *compare_suite(void)
 	tcase_add_test(tcase, a_coarse_label_without_executions_is_a_state);
 	tcase_add_loop_test(tcase, what_makes_reports_hard_to_compare_is_told_once, 0,
 			    COUNT(warnings));
+	tcase_add_test(tcase, calls_are_counted_for_each_recording);
 	tcase_add_loop_test(tcase, intervals_are_rounded_outwards, 0, COUNT(words));
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("simulations");
