@@ -41,8 +41,10 @@ double compare__change(const struct compare_test *test)
 {
 	const struct estimate_side *side = test->estimate.side;
 
-	if (!test->estimate.comparable || !(side[ESTIMATE_BASE].value > 0))
-		return test->estimate.comparable && side[ESTIMATE_NEW].value > 0 ? INFINITY : NAN;
+	if (!test->estimate.comparable || isnan(side[ESTIMATE_BASE].value))
+		return NAN;
+	if (side[ESTIMATE_BASE].value == 0)
+		return side[ESTIMATE_NEW].value > 0 ? INFINITY : NAN;
 	return side[ESTIMATE_NEW].value / side[ESTIMATE_BASE].value - 1;
 }
 

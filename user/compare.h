@@ -80,7 +80,9 @@ enum { COMPARE_MEAN, COMPARE_P50, COMPARE_P99, COMPARE_DURATIONS };
 
 struct compare_coarse_side {
 	bool present;
+	bool untimed; /* some report has executions and no durations of them */
 	uint64_t executions, sum_ns;
+	uint64_t unsummed;		  /* executions of which not even the sum is known */
 	uint64_t max_ns;		  /* 0: some report does not know its own */
 	struct profile_bucket *histogram; /* of all reports */
 	size_t histogram_count;

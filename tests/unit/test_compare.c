@@ -358,6 +358,51 @@ START_TEST(percentiles_are_judged_where_the_longest_is_not_known)
 }
 END_TEST
 
+static void forget_durations(struct profile *report, bool sum)
+{
+	struct profile_coarse *row = report->coarse;
+
+	if (sum)
+		row->sum_ns = 0;
+	row->histogram_count = 0;
+	row->max_ns = 0;
+}
+
+/* Of two reports of the base, what is missing in the first, and in both; whether the mean can be
+ * told then. */
+static const struct {
+	bool sum, both, mean;
+} untimed[] = {
+	{false, false, true}, {true, false, false}, {false, true, false}, {true, true, false}};
+
+START_TEST(what_lacks_durations_cannot_be_said)
+{
+	struct profile *base[] = {report_of_requests(2000, 1), report_of_requests(2000, 1)};
+	struct profile *new[] = {report_of_requests(2000, 1.25), report_of_requests(2000, 1.25)};
+	struct comparison *comparison;
+
+	for (int i = 0; i < 1 + untimed[_i].both; i++)
+		forget_durations(base[i], untimed[_i].sum);
+	comparison = comparison_of(base, 2, new, 2, COMPARE_THRESHOLD);
+	ck_assert_str_eq(compare__state_name(comparison->coarse[0].state), "compared");
+	for (int k = 0; k < COMPARE_DURATIONS; k++) {
+		const struct compare_test *test = &comparison->coarse[0].duration[k];
+		const bool told = k == COMPARE_MEAN && untimed[_i].mean;
+
+		ck_assert_str_eq(compare__verdict_name(test->verdict),
+				 told ? "slower" : "cannot-say");
+		if (told || !untimed[_i].both)
+			ck_assert_double_eq_tol(compare__change(test), 0.25, 0.01);
+		ck_assert(!isinf(compare__change(test)));
+	}
+	compare__free(comparison);
+	for (int i = 0; i < 2; i++) {
+		profile__free(base[i]);
+		profile__free(new[i]);
+	}
+}
+END_TEST
+
 START_TEST(a_coarse_label_without_executions_is_a_state)
 {
 	struct profile *base = report_of_requests(100, 1), *new = report_of_requests(0, 1);
@@ -686,6 +731,7 @@ Suite *compare_suite(void)
 	tcase_add_test(tcase, intervals_twice_as_wide_count_a_quarter_of_the_hits);
 	tcase_add_loop_test(tcase, durations_are_judged_by_their_histograms, 0, COUNT(requests));
 	tcase_add_test(tcase, percentiles_are_judged_where_the_longest_is_not_known);
+	tcase_add_loop_test(tcase, what_lacks_durations_cannot_be_said, 0, COUNT(untimed));
 	tcase_add_test(tcase, a_coarse_label_without_executions_is_a_state);
 	tcase_add_loop_test(tcase, what_makes_reports_hard_to_compare_is_told_once, 0,
 			    COUNT(warnings));
