@@ -133,6 +133,49 @@ github_runs_nothing_that_a_name_says() {
 	assert_not_contains "$(printf '\033')"
 }
 
+# with_names NAME..: the samples as b.json and n.json, with fine labels of these names; the last is a kernel's, too.
+with_names() {
+	"$PYTHON" - "$DATA" "$@" <<'END'
+import json, sys
+for name, to in (("base", "b"), ("new", "n")):
+    report = json.load(open(sys.argv[1] + "/" + name + ".json"))
+    for row, label in zip(report["fine"], sys.argv[2:]):
+        row["label"] = label
+    report["host"]["kernel"] = to + " " + sys.argv[-1]
+    json.dump(report, open(to + ".json", "w"))
+END
+}
+
+formats_for_programs_are_utf8_in_any_locale() {
+	with_names "größe→名前" "$(printf 'a\302\205b')" "$(printf 'a\357\277\276b')"
+	for format in markdown json junit github; do
+		LC_ALL=C run "$TICKSNICK" diff -f $format -o plain b.json n.json
+		assert_exit 1
+		assert_contains "größe→名前" plain
+		"$PYTHON" -c 'import sys, xml.dom.minidom as xml
+text = open("plain", "rb").read().decode("utf-8")
+sys.argv[1] == "junit" and xml.parseString(text)' $format || fail "not what $format is"
+	done
+	LC_ALL=C run "$TICKSNICK" diff b.json n.json
+	LC_ALL=C grep -q '[^ -~]' "$OUT" && fail "the text is not ASCII"
+	return 0
+}
+
+# A runner looks for "::" at the start of a line, behind blanks, and for "##[" anywhere.
+text_in_a_log_runs_nothing_that_a_name_says() {
+	local long
+	long=$(printf 'x%.0s' $(seq 85))
+	with_names '::error::a' ' ::set-env name=x::b' 'c ##[error]d' '##vso[task.complete]' 'std::sort' \
+		"$long::error::$long::warning::$long ::error::e"
+	for columns in 30 60 90 100; do
+		COLUMNS=$columns run "$TICKSNICK" diff b.json n.json
+		assert_exit 1
+		! grep -E '^ *::|##\[|##vso' "$OUT" || fail "a command at $columns columns"
+	done
+	assert_contains '\x3a:error::a'
+	assert_contains 'std::sort'
+}
+
 markdown_runs_nothing_that_a_name_says() {
 	diff_of_samples -f markdown
 	assert_not_contains "<b>"
@@ -221,6 +264,8 @@ test_case json_has_neither_nan_nor_infinity
 test_case json_is_as_the_schema_says
 test_case junit_is_well_formed_xml
 test_case github_runs_nothing_that_a_name_says
+test_case formats_for_programs_are_utf8_in_any_locale
+test_case text_in_a_log_runs_nothing_that_a_name_says
 test_case markdown_runs_nothing_that_a_name_says
 test_case warns_of_reports_that_are_hard_to_compare
 test_case each_warning_is_explained
