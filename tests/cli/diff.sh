@@ -184,6 +184,26 @@ markdown_runs_nothing_that_a_name_says() {
 	assert_equal "$(grep '^|' "$OUT" | sed 's/[^|]//g' | sort -u)" "||||||||||" "cells of a row"
 }
 
+# GitHub's limit is 65,536 characters; a warning's text may be of combining characters, which take no columns.
+markdown_fits_a_comment_whatever_the_names() {
+	"$PYTHON" - "$DATA" <<'END'
+import json, sys
+for name in ("base", "new"):
+    report = json.load(open(sys.argv[1] + "/" + name + ".json"))
+    for k in range(300):
+        report["fine"].append(dict(report["fine"][-1], label="%03d" % k + "|" * 60, idle=False, calls=5))
+    for key in ("kernel", "machine", "cpu_model", "virtualization"):
+        report["host"][key] = name[0] + "\u0301" * 4000 + "|" * 400
+    json.dump(report, open(name + ".json", "w"))
+END
+	LC_ALL=$1 run "$TICKSNICK" diff -f markdown base.json new.json
+	assert_exit 1
+	[ "$(wc -c <"$OUT")" -le 65536 ] || fail "$(wc -c <"$OUT") bytes"
+	[ "$(grep -c '^| <code>' "$OUT")" -ge 60 ] || fail "only $(grep -c '^| <code>' "$OUT") rows"
+	assert_matches '^and [0-9]+ more, which the other formats have$'
+	assert_equal "$(tail -n 1 "$OUT" | grep -c '</sub>$')" 1 "ends"
+}
+
 warns_of_reports_that_are_hard_to_compare() {
 	sed 's|"cpus": [0-9]*|"cpus": 64|' "$SAME" >other.json
 	run "$TICKSNICK" diff "$SAME" other.json
@@ -267,6 +287,8 @@ test_case github_runs_nothing_that_a_name_says
 test_case formats_for_programs_are_utf8_in_any_locale
 test_case text_in_a_log_runs_nothing_that_a_name_says
 test_case markdown_runs_nothing_that_a_name_says
+test_case markdown_fits_a_comment_whatever_the_names C
+test_case markdown_fits_a_comment_whatever_the_names C.UTF-8
 test_case warns_of_reports_that_are_hard_to_compare
 test_case each_warning_is_explained
 test_case refuses_wrong_arguments
