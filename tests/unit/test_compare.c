@@ -703,7 +703,11 @@ static const struct {
 	{0.5, 9, "+50.0%..x10"},
 	{4, 9, "x5..x10"},
 	{0.5, INFINITY, "+50.0%.."},
-	{12.06, INFINITY, "x13.1.."},
+	{12.06, INFINITY, "x13.."},
+	{12.09, 98.96, "x13..x100"},
+	{3.1251, 4.1251, "x4.12..x5.13"},
+	{3.1249, 4.1249, "x4.12..x5.13"},
+	{3.12, 4.12, "x4.12..x5.12"},
 	{-1, INFINITY, "anything"},
 	{NAN, NAN, "-"},
 };
@@ -714,6 +718,16 @@ START_TEST(intervals_are_rounded_outwards)
 
 	ck_assert_str_eq(diff_words__limits(buffer, (struct interval){words[_i].lo, words[_i].hi}),
 			 words[_i].text);
+}
+END_TEST
+
+START_TEST(a_limit_of_what_was_never_hit_is_rounded_up)
+{
+	const struct compare_test test = {.limits.side = {{0, 18.81}, {0, 18.89}}};
+	char buffer[DIFF_WORDS_SIZE];
+
+	for (int side = 0; side < ESTIMATE_SIDES; side++)
+		ck_assert_str_eq(diff_words__value(buffer, &test, side), "<18.9 ns");
 }
 END_TEST
 
@@ -736,6 +750,7 @@ Suite *compare_suite(void)
 	tcase_add_loop_test(tcase, what_makes_reports_hard_to_compare_is_told_once, 0,
 			    COUNT(warnings));
 	tcase_add_test(tcase, calls_are_counted_for_each_recording);
+	tcase_add_test(tcase, a_limit_of_what_was_never_hit_is_rounded_up);
 	tcase_add_loop_test(tcase, intervals_are_rounded_outwards, 0, COUNT(words));
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("simulations");
