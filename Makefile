@@ -256,8 +256,8 @@ INCLUDE_DIR = $(DESTDIR)$(PREFIX)/include/ticksnick
 PC_DIR = $(DESTDIR)$(PREFIX)/share/pkgconfig
 MAN_DIR = $(DESTDIR)$(PREFIX)/share/man/man1
 DOC_DIR = $(DESTDIR)$(PREFIX)/share/doc/ticksnick
-DOCUMENTS = README.md docs/output.md docs/report.schema.json docs/diff.md docs/diff.schema.json docs/ci.md \
-	scripts/compare
+DOCUMENTS = README.md docs/output.md docs/report.schema.json docs/diff.md docs/diff.schema.json docs/ci.md
+DOCUMENT_SCRIPTS = scripts/compare
 PUBLIC_HEADERS = $(filter-out cells.h,$(notdir $(wildcard include/ticksnick/*.h)))
 
 install: $(BUILD)/ticksnick
@@ -269,11 +269,12 @@ install: $(BUILD)/ticksnick
 	$(Q)chmod 644 $(PC_DIR)/ticksnick.pc
 	$(Q)$(INSTALL) -m 644 $(MAN) $(MAN_DIR)/
 	$(Q)$(INSTALL) -m 644 $(DOCUMENTS) $(DOC_DIR)/
+	$(Q)$(INSTALL) -m 755 $(DOCUMENT_SCRIPTS) $(DOC_DIR)/
 
 uninstall:
 	$(Q)rm -f $(BIN_DIR)/ticksnick $(COMMANDS:%=$(BIN_DIR)/ticksnick-%) $(PC_DIR)/ticksnick.pc
 	$(Q)rm -f $(PUBLIC_HEADERS:%=$(INCLUDE_DIR)/%) $(patsubst docs/%,$(MAN_DIR)/%,$(MAN))
-	$(Q)rm -f $(addprefix $(DOC_DIR)/,$(notdir $(DOCUMENTS)))
+	$(Q)rm -f $(addprefix $(DOC_DIR)/,$(notdir $(DOCUMENTS) $(DOCUMENT_SCRIPTS)))
 	$(Q)rmdir $(INCLUDE_DIR) $(DOC_DIR) 2>/dev/null || true
 
 clean:

@@ -13,6 +13,7 @@
 #include "compare.h"
 #include "exit.h"
 #include "output.h"
+#include "recordings.h"
 #include "render_diff.h"
 
 #define NAME	      "ticksnick diff"
@@ -160,6 +161,12 @@ static const struct argp argp = {
 	       "or bad input, 6 the output could not be written.",
 };
 
+static int say_no_memory(void)
+{
+	fprintf(stderr, NAME ": cannot compare: %s\n", strerror(ENOMEM));
+	return EXIT_OUTPUT;
+}
+
 static int write_comparison(const struct comparison *comparison, const struct arguments *arguments)
 {
 	struct render_options look = {0};
@@ -187,14 +194,32 @@ static int status_of(const struct comparison *comparison, enum fail_on fail_on)
 								       : EXIT_SUCCESS;
 }
 
+/* A recording that is there twice would count as two runs that do not differ. */
 static int read_side(struct side *side)
 {
-	for (size_t i = 0; i < side->count; i++) {
+	struct recordings *recordings = recordings__new();
+	int status = recordings ? EXIT_SUCCESS : say_no_memory();
+
+	for (size_t i = 0; i < side->count && !status; i++) {
+		const char *name = command_files__name(side->paths[i]), *same;
+
 		side->reports[i] = command_files__read(NAME, side->paths[i]);
-		if (!side->reports[i])
-			return EXIT_USAGE;
+		if (!side->reports[i]) {
+			status = EXIT_USAGE;
+			break;
+		}
+		same = recordings__seen_in(recordings, side->reports[i]);
+		if (same) {
+			fprintf(stderr,
+				NAME ": cannot compare %s: it holds the same recording as %s\n",
+				name, same);
+			status = EXIT_USAGE;
+		} else if (recordings__add(recordings, side->reports[i], name)) {
+			status = say_no_memory();
+		}
 	}
-	return EXIT_SUCCESS;
+	recordings__free(recordings);
+	return status;
 }
 
 static int run(struct arguments *arguments)
@@ -206,16 +231,15 @@ static int run(struct arguments *arguments)
 	for (int i = 0; i < ESTIMATE_SIDES; i++) {
 		struct side *side = &arguments->side[i];
 
-		if (read_side(side))
-			return EXIT_USAGE;
+		status = read_side(side);
+		if (status)
+			return status;
 		input[i] = (struct compare_input){(const struct profile *const *)side->reports,
 						  side->count};
 	}
 	comparison = compare__new(input, arguments->threshold, COMPARE_ALPHA);
-	if (!comparison) {
-		fprintf(stderr, NAME ": cannot compare: %s\n", strerror(ENOMEM));
-		return EXIT_OUTPUT;
-	}
+	if (!comparison)
+		return say_no_memory();
 	status = write_comparison(comparison, arguments);
 	if (status == EXIT_SUCCESS)
 		status = status_of(comparison, arguments->fail_on);
@@ -231,7 +255,7 @@ int cmd_diff(int argc, char **argv)
 		.fail_on = FAIL_ON_REGRESSION,
 		.format = &render_diff_text,
 	};
-	int status = EXIT_OUTPUT, complete = 1;
+	int status, complete = 1;
 
 	for (int i = 0; i < ESTIMATE_SIDES; i++) {
 		arguments.side[i].paths = calloc((size_t)argc, sizeof(char *));
@@ -243,10 +267,7 @@ int cmd_diff(int argc, char **argv)
 		argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
-	if (complete)
-		status = run(&arguments);
-	else
-		fprintf(stderr, NAME ": cannot compare: %s\n", strerror(ENOMEM));
+	status = complete ? run(&arguments) : say_no_memory();
 	for (int i = 0; i < ESTIMATE_SIDES; i++) {
 		for (size_t k = 0; k < arguments.side[i].count; k++)
 			profile__free(arguments.side[i].reports[k]);

@@ -41,8 +41,10 @@ double compare__change(const struct compare_test *test)
 {
 	const struct estimate_side *side = test->estimate.side;
 
-	if (!test->estimate.comparable || !(side[ESTIMATE_BASE].value > 0))
-		return test->estimate.comparable && side[ESTIMATE_NEW].value > 0 ? INFINITY : NAN;
+	if (!test->estimate.comparable || isnan(side[ESTIMATE_BASE].value))
+		return NAN;
+	if (side[ESTIMATE_BASE].value == 0)
+		return side[ESTIMATE_NEW].value > 0 ? INFINITY : NAN;
 	return side[ESTIMATE_NEW].value / side[ESTIMATE_BASE].value - 1;
 }
 
@@ -246,10 +248,14 @@ struct comparison *compare__new(const struct compare_input input[ESTIMATE_SIDES]
 	comparison->alpha = alpha;
 	for (int side = 0; side < ESTIMATE_SIDES; side++) {
 		comparison->reports[side] = input[side].count;
-		for (size_t i = 0; i < input[side].count; i++)
-			comparison->duration_ns[side] =
-				saturate__add(comparison->duration_ns[side],
-					      input[side].reports[i]->session.duration_ns);
+		for (size_t i = 0; i < input[side].count; i++) {
+			const struct profile *report = input[side].reports[i];
+
+			comparison->recordings[side] +=
+				report->source_count ? report->source_count : 1;
+			comparison->duration_ns[side] = saturate__add(comparison->duration_ns[side],
+								      report->session.duration_ns);
+		}
 	}
 	comparison->single =
 		input[ESTIMATE_BASE].count + input[ESTIMATE_NEW].count == ESTIMATE_SIDES;

@@ -80,7 +80,9 @@ enum { COMPARE_MEAN, COMPARE_P50, COMPARE_P99, COMPARE_DURATIONS };
 
 struct compare_coarse_side {
 	bool present;
+	bool untimed; /* some report has executions and no durations of them */
 	uint64_t executions, sum_ns;
+	uint64_t unsummed;		  /* executions of which not even the sum is known */
 	uint64_t max_ns;		  /* 0: some report does not know its own */
 	struct profile_bucket *histogram; /* of all reports */
 	size_t histogram_count;
@@ -103,6 +105,7 @@ struct comparison {
 	bool single;		 /* one report on each side: see COMPARE_SINGLE_WIDENING */
 	double level;		 /* of each interval that settled nothing: alpha / what is left */
 	size_t reports[ESTIMATE_SIDES];
+	size_t recordings[ESTIMATE_SIDES];    /* in them; more than reports where some are merged */
 	uint64_t duration_ns[ESTIMATE_SIDES]; /* of all reports of a side */
 	struct compare_fine *fine;	      /* worst first */
 	size_t fine_count;

@@ -22,6 +22,13 @@ struct group {
 	size_t count;
 };
 
+/* Executions whose durations were not kept: by an earlier version, or because they could not be
+ * read. */
+static bool is_untimed(const struct profile_coarse *row)
+{
+	return row->executions > 0 && row->histogram_count == 0;
+}
+
 static int add_up(const struct group *group, struct compare_coarse *coarse)
 {
 	bool unknown[ESTIMATE_SIDES] = {false}; /* the longest of some report */
@@ -38,18 +45,15 @@ static int add_up(const struct group *group, struct compare_coarse *coarse)
 		side->executions = saturate__add(side->executions, row->executions);
 		side->sum_ns = saturate__add(side->sum_ns, row->sum_ns);
 		side->max_ns = row->max_ns > side->max_ns ? row->max_ns : side->max_ns;
+		side->untimed |= is_untimed(row);
+		if (is_untimed(row) && row->sum_ns == 0)
+			side->unsummed = saturate__add(side->unsummed, row->executions);
 		unknown[group->entries[i].side] |= row->executions > 0 && row->max_ns == 0;
 	}
 	for (int i = 0; i < ESTIMATE_SIDES; i++)
 		if (unknown[i])
 			coarse->side[i].max_ns = 0;
 	return 0;
-}
-
-/* Nothing to go by: no executions, or none whose duration was kept. */
-static bool is_empty(const struct compare_coarse_side *side)
-{
-	return side->executions == 0 || side->sum_ns == 0 || side->histogram_count == 0;
 }
 
 static enum compare_state state_of(const struct compare_coarse *coarse)
@@ -61,10 +65,10 @@ static enum compare_state state_of(const struct compare_coarse *coarse)
 		return COMPARE_ADDED;
 	if (!new->present)
 		return COMPARE_REMOVED;
-	if (is_empty(base) || is_empty(new))
-		return !is_empty(base)	? COMPARE_UNCALLED_NEW
-		       : !is_empty(new) ? COMPARE_UNCALLED_BASE
-					: COMPARE_UNCALLED;
+	if (base->executions == 0 || new->executions == 0)
+		return base->executions	 ? COMPARE_UNCALLED_NEW
+		       : new->executions ? COMPARE_UNCALLED_BASE
+					 : COMPARE_UNCALLED;
 	return COMPARE_BOTH;
 }
 
@@ -90,10 +94,18 @@ static double mean_variance(const struct compare_coarse_side *side)
 	return squares / (n - 1) / n;
 }
 
-/* One run's duration of that kind; 0: none. */
+/* Whether a run tells of durations of that kind. */
+static bool tells(const struct profile_coarse *row, int which)
+{
+	if (row->executions == 0)
+		return false;
+	return !is_untimed(row) || (which == COMPARE_MEAN && row->sum_ns > 0);
+}
+
+/* One run's duration of that kind. */
 static double duration_of(const struct profile_coarse *row, int which)
 {
-	if (which == COMPARE_MEAN || row->executions == 0)
+	if (which == COMPARE_MEAN)
 		return (double)row->sum_ns;
 	return (double)histogram__percentile(row->histogram, row->histogram_count, percents[which],
 					     row->max_ns);
@@ -110,7 +122,7 @@ static double degrees_of_executions(const struct compare_coarse *coarse)
 
 /*
  * The mean is a ratio, weighed by executions. A run's percentile has no such weight: each run that
- * has executions counts the same. It is one of all runs' durations together, so that no drift can
+ * has durations counts the same. It is one of all runs' durations together, so that no drift can
  * be taken out of it.
  */
 static void between_runs(const struct group *group, int which, double *numbers,
@@ -129,7 +141,7 @@ static void between_runs(const struct group *group, int which, double *numbers,
 			const struct profile_coarse *row = group->entries[i].row;
 			const size_t k = runs[side].count;
 
-			if (group->entries[i].side != side || row->executions == 0)
+			if (group->entries[i].side != side || !tells(row, which))
 				continue;
 			amount[k] = duration_of(row, which);
 			weight[k] = which == COMPARE_MEAN ? (double)row->executions : 1;
@@ -138,6 +150,32 @@ static void between_runs(const struct group *group, int which, double *numbers,
 		}
 	}
 	estimate__between_runs(runs, spread);
+}
+
+/* Where durations are missing, nothing is known of how great the error is. */
+static void fill_mean(const struct compare_coarse_side *from, double wider, double noise,
+		      double between, struct estimate_side *side)
+{
+	if (from->sum_ns == 0 || from->executions == from->unsummed)
+		return;
+	side->value = (double)from->sum_ns / (double)(from->executions - from->unsummed);
+	side->variance = from->unsummed ? NAN : mean_variance(from) * wider + noise;
+	if (side->variance < between) /* NaN, not known, stays */
+		side->variance = between;
+}
+
+/* That of the durations there are; without trials its interval is open at both ends. */
+static void fill_percentile(const struct compare_coarse_side *from, int which, double wider,
+			    double variance, struct estimate_side *side)
+{
+	if (from->histogram_count == 0)
+		return;
+	side->value = (double)histogram__percentile(from->histogram, from->histogram_count,
+						    percents[which], from->max_ns);
+	side->variance = variance;
+	side->buckets = from->histogram;
+	side->bucket_count = from->histogram_count;
+	side->trials = from->untimed ? 0 : (double)from->executions / wider;
 }
 
 static void estimate_duration(const struct group *group, struct compare_coarse *coarse, int which,
@@ -163,23 +201,15 @@ static void estimate_duration(const struct group *group, struct compare_coarse *
 		const double noise = df > 0 ? 0 : COMPARE_SINGLE_NOISE * COMPARE_SINGLE_NOISE;
 
 		side->value = NAN;
-		if (is_empty(from))
+		if (from->executions == 0)
 			continue;
-		if (which == COMPARE_MEAN) {
-			side->value =
-				(double)from->sum_ns / (double)from->executions * spread.factor[i];
-			side->variance = mean_variance(from) * wider + noise;
-			if (side->variance < spread.variance[i]) /* NaN, not known, stays */
-				side->variance = spread.variance[i];
-			continue;
-		}
-		side->value = (double)histogram__percentile(from->histogram, from->histogram_count,
-							    percents[which], from->max_ns);
-		side->variance = df > 0 ? spread.variance[i] : noise;
-		side->buckets = from->histogram;
-		side->bucket_count = from->histogram_count;
-		side->trials = (double)from->executions / wider;
-		if (!(side->value > 0))
+		if (which == COMPARE_MEAN)
+			fill_mean(from, wider, noise, spread.variance[i], side);
+		else
+			fill_percentile(from, which, wider, df > 0 ? spread.variance[i] : noise,
+					side);
+		side->value *= spread.factor[i];
+		if (side->value == 0)
 			estimate->comparable = false;
 	}
 }

@@ -155,6 +155,35 @@ static int warn_numbers(struct comparison *comparison, const struct all *all)
 	return error;
 }
 
+/* Whether any recording in it was short. */
+static bool is_brief(const struct profile *profile)
+{
+	bool brief = profile->source_count == 0 && profile->session.duration_ns < DURATION_MIN_NS;
+
+	for (size_t i = 0; i < profile->source_count; i++)
+		brief |= profile->sources[i].duration_ns < DURATION_MIN_NS;
+	return brief;
+}
+
+static int warn_merged(struct comparison *comparison, const struct all *all)
+{
+	size_t merged = 0, recordings = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const size_t sources = report_at(all, i)->source_count;
+
+		merged += sources > 1;
+		recordings += sources > 1 ? sources : 0;
+	}
+	if (merged == 0)
+		return 0;
+	return warn(
+		comparison, "merged_report",
+		"%zu of %zu reports are merged, of %zu recordings: each counts as one run, so how "
+		"much these differ is not seen; compare the reports they were merged from",
+		merged, all->count, recordings);
+}
+
 static int warn_sessions(struct comparison *comparison, const struct all *all)
 {
 	size_t brief = 0, lossy = 0, callless = 0;
@@ -164,7 +193,7 @@ static int warn_sessions(struct comparison *comparison, const struct all *all)
 		const struct profile *profile = report_at(all, i);
 		const struct profile_losses *losses = &profile->losses;
 
-		brief += profile->session.duration_ns < DURATION_MIN_NS;
+		brief += is_brief(profile);
 		lossy += (double)profile__losses(losses) >
 			 LOSSES_PER_HIT_MAX * (double)profile->totals.hits;
 		callless += losses->calls_lost > 0 || losses->calls_unread > 0 ||
@@ -172,7 +201,8 @@ static int warn_sessions(struct comparison *comparison, const struct all *all)
 	}
 	if (brief > 0)
 		error = warn(comparison, "duration_short",
-			     "%zu of %zu reports are of less than 2 s: start and end weigh on them",
+			     "%zu of %zu reports are of sessions of less than 2 s: start and end "
+			     "weigh on them",
 			     brief, all->count);
 	if (!error && lossy > 0)
 		error = warn(comparison, "losses",
@@ -221,6 +251,8 @@ int compare__warn(struct comparison *comparison, const struct compare_input inpu
 
 	if (!error)
 		error = warn_numbers(comparison, &all);
+	if (!error)
+		error = warn_merged(comparison, &all);
 	if (!error)
 		error = warn_sessions(comparison, &all);
 	return error ? error : warn_coverage(comparison, input);

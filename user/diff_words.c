@@ -35,19 +35,23 @@ const char *diff_words__value(char buffer[DIFF_WORDS_SIZE], const struct compare
 	const bool unseen = value == 0 && limit > 0 && !isinf(limit);
 
 	snprintf(buffer, DIFF_WORDS_SIZE, "%s%s", unseen ? "<" : "",
-		 units__time(time, unseen ? limit : value));
+		 unseen ? units__time_limit(time, limit) : units__time(time, value));
 	return buffer;
 }
 
 /* An end in percent, or as a factor where it is great; rounded away from the interval's inside. */
 static void write_end(char *buffer, size_t size, double end, bool upper)
 {
-	const double unit = end < 1 ? 0.1 : 1; /* of percent */
+	const bool factor = end >= AS_FACTOR_FROM - 1;
+	const double value = factor ? end + 1 : 100 * end;
+	const double unit = factor    ? pow(10, floor(log10(value)) - 2) /* three digits */
+			    : end < 1 ? 0.1
+				      : 1;
 	const double rounded =
-		(upper ? ceil(100 * end / unit - 1e-7) : floor(100 * end / unit + 1e-7)) * unit;
+		(upper ? ceil(value / unit - 1e-7) : floor(value / unit + 1e-7)) * unit;
 
-	if (end >= AS_FACTOR_FROM - 1)
-		snprintf(buffer, size, "x%.3g", end + 1);
+	if (factor)
+		snprintf(buffer, size, "x%.3g", rounded);
 	else
 		snprintf(buffer, size, "%+.*f", end < 1 ? 1 : 0, rounded == 0 ? 0 : rounded);
 }
@@ -154,7 +158,8 @@ double diff_words__ratio(double base, double new)
 	return new > 0 ? INFINITY : NAN;
 }
 
-double diff_words__per_report(const struct comparison *comparison, int side, uint64_t sum)
+double diff_words__per_recording(const struct comparison *comparison, int side, uint64_t sum)
 {
-	return comparison->reports[side] ? (double)sum / (double)comparison->reports[side] : NAN;
+	return comparison->recordings[side] ? (double)sum / (double)comparison->recordings[side]
+					    : NAN;
 }

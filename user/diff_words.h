@@ -43,7 +43,7 @@ const char *diff_words__test(char buffer[DIFF_WORDS_SENTENCE_SIZE], const char *
 /* Relative change of two numbers that need no interval; INFINITY: from 0; NaN: both are 0. */
 double diff_words__ratio(double base, double new);
 
-/* Calls or executions of a report of that side. */
-double diff_words__per_report(const struct comparison *comparison, int side, uint64_t sum);
+/* Calls or executions of a recording of that side. */
+double diff_words__per_recording(const struct comparison *comparison, int side, uint64_t sum);
 
 #endif

@@ -10,18 +10,12 @@
 #include "histogram.h"
 #include "merge_kept.h"
 #include "merge_parts.h"
-
-/* A recording that was added, and with which report. */
-struct seen {
-	char *id;
-	const char *name;
-};
+#include "recordings.h"
 
 struct merge {
 	struct profile *sum; /* arrays that are joined are in order of what their rows are of */
 	struct merge_room room;
-	struct seen *seen; /* by id */
-	size_t seen_count;
+	struct recordings *recordings;
 };
 
 struct merge *merge__new(void)
@@ -31,8 +25,9 @@ struct merge *merge__new(void)
 	if (!merge)
 		return NULL;
 	merge->sum = profile__new();
-	if (!merge->sum) {
-		free(merge);
+	merge->recordings = recordings__new();
+	if (!merge->sum || !merge->recordings) {
+		merge__free(merge);
 		return NULL;
 	}
 	return merge;
@@ -43,51 +38,8 @@ void merge__free(struct merge *merge)
 	if (!merge)
 		return;
 	profile__free(merge->sum);
-	for (size_t i = 0; i < merge->seen_count; i++)
-		free(merge->seen[i].id);
-	free(merge->seen);
+	recordings__free(merge->recordings);
 	free(merge);
-}
-
-/* --- recordings --- */
-
-static int compare_seen(const void *left, const void *right)
-{
-	return strcmp(((const struct seen *)left)->id, ((const struct seen *)right)->id);
-}
-
-/* NULL: none of its recordings was added before. */
-static const char *seen_with(const struct merge *merge, const struct profile *profile)
-{
-	for (size_t i = 0; i < profile->source_count && merge->seen_count; i++) {
-		const struct seen key = {.id = profile->sources[i].id};
-		const struct seen *found = bsearch(&key, merge->seen, merge->seen_count,
-						   sizeof(*merge->seen), compare_seen);
-
-		if (found)
-			return found->name;
-	}
-	return NULL;
-}
-
-static int remember(struct merge *merge, const struct profile *profile, const char *name)
-{
-	const size_t count = merge->seen_count + profile->source_count;
-	struct seen *grown = reallocarray(merge->seen, count + 1, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	merge->seen = grown;
-	for (size_t i = 0; i < profile->source_count; i++) {
-		struct seen *seen = &grown[merge->seen_count];
-
-		*seen = (struct seen){strdup(profile->sources[i].id), name};
-		if (!seen->id)
-			return -ENOMEM;
-		merge->seen_count++;
-	}
-	qsort(grown, merge->seen_count, sizeof(*grown), compare_seen);
-	return 0;
 }
 
 /* --- rows of the same label --- */
@@ -274,7 +226,7 @@ int merge__add(struct merge *merge, struct profile *profile, const char *name, b
 	err = merge_leaf__prepare(profile);
 	if (err)
 		return err;
-	same = allow_same ? NULL : seen_with(merge, profile);
+	same = allow_same ? NULL : recordings__seen_in(merge->recordings, profile);
 	if (same) {
 		snprintf(error, MERGE_ERROR_SIZE,
 			 "it holds the same recording as %.150s (--allow-same merges it all the "
@@ -283,7 +235,7 @@ int merge__add(struct merge *merge, struct profile *profile, const char *name, b
 		return -EEXIST;
 	}
 	drop_recomputed(profile);
-	err = remember(merge, profile, name);
+	err = recordings__add(merge->recordings, profile, name);
 	add_sums(merge->sum, profile);
 	if (!err)
 		err = merge_kept__add(merge->sum, &merge->room, profile);

@@ -8,9 +8,8 @@
 #include "field_rows.h"
 #include "histogram.h"
 #include "merge_parts.h"
+#include "recordings.h"
 #include "saturate.h"
-
-#define ID_SIZE 17
 
 /* --- does it make sense --- */
 
@@ -18,6 +17,12 @@ static int complain(char *error, const char *what, size_t row, const char *why)
 {
 	snprintf(error, MERGE_ERROR_SIZE, "it contradicts itself: %s[%zu] %s", what, row, why);
 	return -EINVAL;
+}
+
+/* A whole at the limit of what a report holds may stand for more, so its parts may, too. */
+static bool exceeds(u128 parts, uint64_t whole)
+{
+	return whole < INT64_MAX && parts > whole;
 }
 
 /* Running time and hits of the rows are parts of those of all. */
@@ -28,10 +33,10 @@ static int check_fine(const struct profile *profile, char *error)
 	for (size_t i = 0; i < profile->fine_count; i++) {
 		running_ns += profile->fine[i].running_ns;
 		hits += profile->fine[i].hits;
-		if (running_ns > profile->totals.running_ns)
+		if (exceeds(running_ns, profile->totals.running_ns))
 			return complain(error, "fine", i,
 					"and those above run for longer than totals.running_ns");
-		if (hits > profile->totals.hits)
+		if (exceeds(hits, profile->totals.hits))
 			return complain(error, "fine", i,
 					"and those above have more hits than totals.hits");
 	}
@@ -53,10 +58,11 @@ static int check_pairs(const struct profile *profile, char *error)
 			time_ns += profile->pairs[k].thread_time_ns;
 			hits += profile->pairs[k].hits;
 		}
-		if (running_ns > row->running_ns || time_ns > row->thread_time_ns ||
-		    hits > row->hits)
+		if (exceeds(running_ns, row->running_ns) || exceeds(time_ns, row->thread_time_ns) ||
+		    exceeds(hits, row->hits))
 			return complain(error, "coarse", i, "is less than the sum of its pairs");
-		if (histogram__total(row->histogram, row->histogram_count) > row->executions)
+		if (exceeds(histogram__total(row->histogram, row->histogram_count),
+			    row->executions))
 			return complain(error, "coarse", i,
 					"has more durations in its histogram than executions");
 	}
@@ -170,11 +176,11 @@ static bool copy(char **to, const char *from)
 static int add_source(struct profile *profile, bool windowed)
 {
 	struct profile_source *source = calloc(1, sizeof(*source));
-	char id[ID_SIZE];
+	char id[RECORDINGS_ID_SIZE];
 
 	if (!source)
 		return -ENOMEM;
-	snprintf(id, sizeof(id), "%016llx", (unsigned long long)field_rows__hash(profile));
+	recordings__id(profile, id);
 	profile->sources = source;
 	profile->source_count = 1;
 	source->start_unix_ns = profile->session.start_unix_ns;

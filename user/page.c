@@ -64,9 +64,11 @@ static size_t line_length(const char *text, size_t columns, bool may_leave_to_ne
 		return fitting;
 	while (length > 0 && (text[length] != ' ' || is_before_unit(text, length)))
 		length--;
-	if (length == 0 && !may_leave_to_next)
-		return fitting ? fitting : 1;
-	return length;
+	if (length > 0 || may_leave_to_next)
+		return length;
+	while (fitting > 1 && text[fitting] == ':') /* see begins_command */
+		fitting--;
+	return fitting ? fitting : 1;
 }
 
 /* The cursor stands at column at; later lines begin at column margin. */
@@ -115,11 +117,32 @@ void page__write(struct page *page, enum page_style style, const char *key, cons
 	free(text);
 }
 
+/*
+ * Where pages are printed to the log of a CI job, its runner takes some lines for commands:
+ * GitHub's where "::" begins a line, which may be broken at any blank, or "##[" is in it, Azure's
+ * for "##vso[".
+ */
+static bool begins_command(const char *text, const char *at)
+{
+	return ((at == text || at[-1] == ' ') && strncmp(at, "::", 2) == 0) ||
+	       strncmp(at, "##[", 3) == 0 || strncmp(at, "##vso[", 6) == 0;
+}
+
 char *page__printable(struct page *page, const char *text)
 {
 	char *printable = utf8__printable(text ? text : "", page->unicode);
+	char *safe = printable ? malloc(4 * strlen(printable) + 1) : NULL, *to = safe;
 
-	if (!printable)
+	if (!safe)
 		page->error = -ENOMEM;
-	return printable;
+	for (const char *at = printable; safe && *at; at++) {
+		if (begins_command(printable, at))
+			to += sprintf(to, "\\x%02x", (unsigned char)*at);
+		else
+			*to++ = *at;
+	}
+	if (safe)
+		*to = 0;
+	free(printable);
+	return safe;
 }

@@ -174,6 +174,8 @@ static json_t *side_json(const struct comparison *comparison, int side)
 
 	failed |= json_object_set_new(object, "reports",
 				      json_integer((json_int_t)comparison->reports[side]));
+	failed |= json_object_set_new(object, "recordings",
+				      json_integer((json_int_t)comparison->recordings[side]));
 	failed |= json_object_set_new(object, "duration_ns",
 				      integer_json(comparison->duration_ns[side]));
 	return done(object, failed);

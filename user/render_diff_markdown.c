@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * A comparison as a comment of a pull request: what it comes to and what changed on top, the rest
- * folded. GitHub refuses comments of over 65,536 characters, so there is an end to the rows.
+ * folded. GitHub refuses comments of over 65,536 characters, so there is an end to the rows, by
+ * number and by bytes, and to each name and warning.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,12 +16,15 @@
 
 #define ROWS_OPEN_MAX	20
 #define ROWS_MAX	200
+#define ROWS_BYTES_MAX	40000 /* of all; warnings and the rest take 20,000 at most */
+#define ESCAPED_MAX	6     /* bytes for each column: "&#124;"; combining characters have none */
 #define NAME_COLUMNS	64
 #define WARNING_COLUMNS 240
 
 struct markdown {
 	FILE *out;
 	int error;
+	size_t row_bytes; /* that are left for rows */
 };
 
 /* One line of a table; coarse labels have one for each quantity. */
@@ -39,20 +43,25 @@ struct line {
 static void write_escaped(struct markdown *to, const char *text, size_t columns)
 {
 	char *printable = utf8__printable(text, true), *fitted = NULL;
+	size_t left = ESCAPED_MAX * columns, length;
 
 	if (printable)
 		fitted = utf8__fit(printable, columns, true);
 	if (!fitted)
 		to->error = -ENOMEM;
-	for (const char *at = fitted; at && *at; at++) {
+	for (const char *at = fitted; at && *at && left >= ESCAPED_MAX; at += length) {
 		const bool plain = (*at & 0x80) || (*at >= '0' && *at <= '9') ||
 				   (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
 				   *at == ' ';
+		uint32_t point;
 
+		length = utf8__decode(at, &point);
+		length = length ? length : 1;
 		if (plain)
-			fputc(*at, to->out);
+			fwrite(at, 1, length, to->out);
 		else
 			fprintf(to->out, "&#%d;", *at);
+		left -= plain ? length : ESCAPED_MAX;
 	}
 	free(printable);
 	free(fitted);
@@ -114,8 +123,8 @@ static void write_line(struct markdown *to, const struct line *line)
 /* Calls or executions of a report, their relative change. */
 static double count_change(const struct comparison *comparison, uint64_t base, uint64_t new)
 {
-	return diff_words__ratio(diff_words__per_report(comparison, ESTIMATE_BASE, base),
-				 diff_words__per_report(comparison, ESTIMATE_NEW, new));
+	return diff_words__ratio(diff_words__per_recording(comparison, ESTIMATE_BASE, base),
+				 diff_words__per_recording(comparison, ESTIMATE_NEW, new));
 }
 
 /* All lines with that verdict, in the order of the comparison. */
@@ -155,28 +164,60 @@ static size_t collect(const struct comparison *comparison, enum compare_verdict 
 	return count;
 }
 
-static void write_table(struct markdown *to, const struct line *lines, size_t count)
+/* The caller frees it; NULL: out of memory. */
+static char *row_of(const struct line *line, size_t *length)
 {
+	char *row = NULL;
+	struct markdown to = {.out = open_memstream(&row, length)};
+
+	if (!to.out)
+		return NULL;
+	write_line(&to, line);
+	if (fclose(to.out) == 0 && !to.error)
+		return row;
+	free(row);
+	return NULL;
+}
+
+/* As many lines as there is room for; how many that were is returned. */
+static size_t write_table(struct markdown *to, const struct line *lines, size_t count)
+{
+	size_t written = 0;
+
 	if (count == 0)
-		return;
+		return 0;
 	fputs("\n| label | base | new | change | interval | verdict | waiting per call | calls | "
 	      "share |\n| :-- | --: | --: | --: | --: | :-- | --: | --: | --: |\n",
 	      to->out);
-	for (size_t i = 0; i < count; i++)
-		write_line(to, &lines[i]);
+	for (; written < count; written++) {
+		size_t length;
+		char *row = row_of(&lines[written], &length);
+		const bool fits = row && length <= to->row_bytes;
+
+		if (!row)
+			to->error = -ENOMEM;
+		if (fits) {
+			fwrite(row, 1, length, to->out);
+			to->row_bytes -= length;
+		}
+		free(row);
+		if (!fits)
+			break;
+	}
+	return written;
 }
 
 /* What is the same, or not judged, is folded; so is what there is too much of. */
 static void write_tables(struct markdown *to, const struct line *lines, size_t count, size_t loud)
 {
 	const size_t open = loud < ROWS_OPEN_MAX ? loud : ROWS_OPEN_MAX;
-	const size_t shown = count < ROWS_MAX ? count : ROWS_MAX;
+	size_t shown = count < ROWS_MAX ? count : ROWS_MAX;
 
 	write_table(to, lines, open);
 	if (shown > open) {
 		fprintf(to->out, "\n<details><summary>%zu more row%s</summary>\n", count - open,
 			count - open == 1 ? "" : "s");
-		write_table(to, lines + open, shown - open);
+		shown = open + write_table(to, lines + open, shown - open);
 		if (count > shown)
 			fprintf(to->out, "\nand %zu more, which the other formats have\n",
 				count - shown);
@@ -219,7 +260,7 @@ static int write_markdown(const struct comparison *comparison, const struct rend
 {
 	const size_t most = comparison->fine_count + COMPARE_DURATIONS * comparison->coarse_count;
 	struct line *lines = calloc(most + 1, sizeof(*lines));
-	struct markdown to = {.out = out};
+	struct markdown to = {.out = out, .row_bytes = ROWS_BYTES_MAX};
 	struct render_numbers numbers;
 
 	(void)options;

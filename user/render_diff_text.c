@@ -86,21 +86,22 @@ static void add_fine(struct page *page, struct grid *grid, const struct comparis
 		grid__cell(grid, SHARE, "%.1f", 100 * new->share);
 	else
 		grid__cell(grid, SHARE, "-");
-	grid__cell(grid, CALLS, "%s",
-		   diff_words__change(
-			   buffer,
-			   diff_words__ratio(
-				   diff_words__per_report(comparison, ESTIMATE_BASE, base->calls),
-				   diff_words__per_report(comparison, ESTIMATE_NEW, new->calls))));
+	grid__cell(
+		grid, CALLS, "%s",
+		diff_words__change(
+			buffer,
+			diff_words__ratio(
+				diff_words__per_recording(comparison, ESTIMATE_BASE, base->calls),
+				diff_words__per_recording(comparison, ESTIMATE_NEW, new->calls))));
 }
 
 static void add_coarse(struct page *page, struct grid *grid, const struct comparison *comparison,
 		       const struct compare_coarse *row)
 {
-	const double base = diff_words__per_report(comparison, ESTIMATE_BASE,
-						   row->side[ESTIMATE_BASE].executions);
-	const double new = diff_words__per_report(comparison, ESTIMATE_NEW,
-						  row->side[ESTIMATE_NEW].executions);
+	const double base = diff_words__per_recording(comparison, ESTIMATE_BASE,
+						      row->side[ESTIMATE_BASE].executions);
+	const double new = diff_words__per_recording(comparison, ESTIMATE_NEW,
+						     row->side[ESTIMATE_NEW].executions);
 	char count[UNITS_SIZE], buffer[DIFF_WORDS_SIZE], *label = page__printable(page, row->label);
 
 	for (int i = 0; i < COMPARE_DURATIONS; i++) {
@@ -203,7 +204,7 @@ static void write_page(struct page *page, const struct comparison *comparison)
 		page, PAGE_DIM, NULL,
 		"base, new: running time for each call; change with the interval that holds it; "
 		"waiting: for each call, measured, new and its change; share%%: new; calls: "
-		"change of their number for each report");
+		"change of their number for each recording");
 }
 
 static int write_text(const struct comparison *comparison, const struct render_options *options,

@@ -2,6 +2,7 @@
 #include "units.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,10 +12,18 @@ static int decimals(double value)
 	return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 }
 
-const char *units__time(char buffer[UNITS_SIZE], double ns)
+/* The least value with so many decimals that is not below; the small term is for what is one. */
+static double rounded_up(double value, int digits)
+{
+	const double scale = pow(10, digits);
+
+	return ceil(value * scale - 1e-7) / scale;
+}
+
+static const char *write_time(char buffer[UNITS_SIZE], double ns, bool up)
 {
 	static const struct {
-		double ns, below; /* below: of what rounds to the next unit */
+		double ns, below; /* below: of what rounds to the next unit; half more rounds up */
 		const char *name;
 	} units[] = {
 		{1, 999.5, "ns"},   {1e3, 999.5, "us"},	     {1e6, 999.5, "ms"},
@@ -26,11 +35,24 @@ const char *units__time(char buffer[UNITS_SIZE], double ns)
 		return strcpy(buffer, "-");
 	if (ns == 0)
 		return strcpy(buffer, "0");
-	while (ns / units[i].ns >= units[i].below && units[i].below < INFINITY)
+	while (ns / units[i].ns >= units[i].below - (up ? 0.5 - 1e-7 : 0) &&
+	       units[i].below < INFINITY)
 		i++;
 	ns /= units[i].ns;
+	if (up)
+		ns = rounded_up(ns, decimals(ns));
 	snprintf(buffer, UNITS_SIZE, "%.*f %s", decimals(ns), ns, units[i].name);
 	return buffer;
+}
+
+const char *units__time(char buffer[UNITS_SIZE], double ns)
+{
+	return write_time(buffer, ns, false);
+}
+
+const char *units__time_limit(char buffer[UNITS_SIZE], double ns)
+{
+	return write_time(buffer, ns, true);
 }
 
 const char *units__grouped(char buffer[UNITS_SIZE], uint64_t count)

@@ -14,6 +14,9 @@
  * 9999); "-" for NaN. */
 const char *units__time(char buffer[UNITS_SIZE], double ns);
 
+/* The same of an upper limit: rounded up. */
+const char *units__time_limit(char buffer[UNITS_SIZE], double ns);
+
 /* "24,518" */
 const char *units__grouped(char buffer[UNITS_SIZE], uint64_t count);
 

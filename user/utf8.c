@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "utf8.h"
 
+#include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,19 @@ static bool keep_line(uint32_t point)
 	return point >= 0x20 && (point < 0x7f || point > 0x9f);
 }
 
+/*
+ * Columns; negative: it is none that is shown. A locale that is not UTF-8 knows ASCII alone, but
+ * what is written for programs is UTF-8 there, too.
+ */
+static int columns_of(uint32_t point)
+{
+	const int columns = wcwidth((wchar_t)point);
+
+	if (columns >= 0 || point < 0xa0 || strcmp(nl_langinfo(CODESET), "UTF-8") == 0)
+		return columns;
+	return 1;
+}
+
 static bool keep_shown(uint32_t point)
 {
 	if (point < 0x80)
@@ -85,7 +99,7 @@ static bool keep_shown(uint32_t point)
 	    (point >= 0x2060 && point <= 0x206f) || point == 0xfeff || /* isolates, joiners */
 	    (point >= 0xe0000 && point <= 0xe0fff))		       /* tags */
 		return false;
-	return wcwidth((wchar_t)point) >= 0;
+	return columns_of(point) >= 0;
 }
 
 char *utf8__clean(const char *s)
@@ -108,7 +122,7 @@ static size_t step(const char **s)
 {
 	uint32_t point;
 	size_t length = utf8__decode(*s, &point);
-	int width = length ? wcwidth((wchar_t)point) : 1;
+	int width = length ? columns_of(point) : 1;
 
 	*s += length ? length : 1;
 	return width < 0 ? 1 : (size_t)width;

@@ -8,11 +8,13 @@ export TICKSNICK
 
 finds_what_has_become_much_slower() {
 	need_root
+	mkdir kept
+	touch kept/base-5.json kept/new-12.json kept/base-x.json kept/new-1-2.json kept/mine.json
 	run "$COMPARE" -n 4 -d 0.7 -w 0 -o kept "'$STEADY' 0" "'$STEADY' 300"
 	assert_exit 1
 	assert_matches '^most .*slower'
 	ls kept >names
-	printf '%s.json\n' base-1 base-2 base-3 base-4 new-1 new-2 new-3 new-4 >wanted
+	printf '%s.json\n' base-1 base-2 base-3 base-4 base-x mine new-1-2 new-1 new-2 new-3 new-4 >wanted
 	assert_same wanted names
 }
 
@@ -38,9 +40,29 @@ refuses() {
 says_what_cannot_be_recorded() {
 	need_root
 	run "$COMPARE" -d 0.2 -w 0 "'$STEADY'" "sleep 1"
-	assert_exit 5
+	assert_exit 2
 	assert_err_matches "^compare: 'sleep 1' could not be recorded: .*ticksnick slot"
 	assert_empty "$OUT"
+}
+
+# As of sudo without a password: its 1 is none of ticksnick diff.
+what_cannot_run_ticksnick_is_no_regression() {
+	TICKSNICK=false run "$COMPARE" -n 1 -d 0.1 -w 0 one two
+	assert_exit 2
+	assert_err_contains "compare: cannot run 'false'"
+	printf '#!/bin/sh\n[ "$1" = --version ]\n' >sudo
+	chmod 755 sudo
+	TICKSNICK=./sudo run "$COMPARE" -n 1 -d 0.1 -w 0 one two
+	assert_exit 2
+	assert_err_contains "compare: 'one' could not be recorded"
+}
+
+passes_options_on_to_the_recorder() {
+	printf '#!/bin/sh\necho "$@" >>words\n' >fake
+	chmod 755 fake
+	TICKSNICK=./fake run "$COMPARE" -n 1 -d 1 -w 0 -F 99 -r '--follow-children --no-strict' -o kept one two
+	assert_exit 0
+	assert_contains "record -q -d 1 -F 99 --follow-children --no-strict -o kept/base-1.json -- sh -c exec one" words
 }
 
 test_case refuses 'which two commands' one
@@ -49,3 +71,5 @@ test_case refuses 'come -- and the options' one two three
 test_case finds_what_has_become_much_slower
 test_case an_unchanged_program_passes
 test_case says_what_cannot_be_recorded
+test_case what_cannot_run_ticksnick_is_no_regression
+test_case passes_options_on_to_the_recorder

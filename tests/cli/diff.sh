@@ -32,7 +32,28 @@ a_report_against_itself_is_no_regression() {
 		! grep -q '^::error' "$OUT" || fail "an error in $format"
 		assert_not_contains "<failure"
 	done
-	run "$TICKSNICK" diff --threshold 0 --base "$1" "$1" --new "$1" "$1"
+	again "$1" >again.json
+	run "$TICKSNICK" diff --threshold 0 --base "$1" again.json --new again.json "$1"
+	assert_exit 0
+}
+
+# again FILE: what it holds, as another recording.
+again() {
+	sed 's/"start_unix_ns": [0-9]*/"start_unix_ns": 1/' "$1"
+}
+
+refuses_a_recording_twice_on_a_side() {
+	"$TICKSNICK" report -f json -o copy.json "$SAME"
+	again "$SAME" >again.json
+	"$TICKSNICK" merge -o merged.json again.json "$SAME"
+	for twice in copy.json merged.json; do
+		run "$TICKSNICK" diff --base "$SAME" again.json --new "$SAME" $twice
+		assert_exit 2
+		assert_empty "$OUT"
+		assert_one_error_line
+		assert_err_contains "ticksnick diff: cannot compare $twice: it holds the same recording as $SAME"
+	done
+	run "$TICKSNICK" diff --base "$SAME" again.json --new "$SAME" again.json
 	assert_exit 0
 }
 
@@ -112,12 +133,75 @@ github_runs_nothing_that_a_name_says() {
 	assert_not_contains "$(printf '\033')"
 }
 
+# with_names NAME..: the samples as b.json and n.json, with fine labels of these names; the last is a kernel's, too.
+with_names() {
+	"$PYTHON" - "$DATA" "$@" <<'END'
+import json, sys
+for name, to in (("base", "b"), ("new", "n")):
+    report = json.load(open(sys.argv[1] + "/" + name + ".json"))
+    for row, label in zip(report["fine"], sys.argv[2:]):
+        row["label"] = label
+    report["host"]["kernel"] = to + " " + sys.argv[-1]
+    json.dump(report, open(to + ".json", "w"))
+END
+}
+
+formats_for_programs_are_utf8_in_any_locale() {
+	with_names "größe→名前" "$(printf 'a\302\205b')" "$(printf 'a\357\277\276b')"
+	for format in markdown json junit github; do
+		LC_ALL=C run "$TICKSNICK" diff -f $format -o plain b.json n.json
+		assert_exit 1
+		assert_contains "größe→名前" plain
+		"$PYTHON" -c 'import sys, xml.dom.minidom as xml
+text = open("plain", "rb").read().decode("utf-8")
+sys.argv[1] == "junit" and xml.parseString(text)' $format || fail "not what $format is"
+	done
+	LC_ALL=C run "$TICKSNICK" diff b.json n.json
+	LC_ALL=C grep -q '[^ -~]' "$OUT" && fail "the text is not ASCII"
+	return 0
+}
+
+# A runner looks for "::" at the start of a line, behind blanks, and for "##[" anywhere.
+text_in_a_log_runs_nothing_that_a_name_says() {
+	local long
+	long=$(printf 'x%.0s' $(seq 85))
+	with_names '::error::a' ' ::set-env name=x::b' 'c ##[error]d' '##vso[task.complete]' 'std::sort' \
+		"$long::error::$long::warning::$long ::error::e"
+	for columns in 30 60 90 100; do
+		COLUMNS=$columns run "$TICKSNICK" diff b.json n.json
+		assert_exit 1
+		! grep -E '^ *::|##\[|##vso' "$OUT" || fail "a command at $columns columns"
+	done
+	assert_contains '\x3a:error::a'
+	assert_contains 'std::sort'
+}
+
 markdown_runs_nothing_that_a_name_says() {
 	diff_of_samples -f markdown
 	assert_not_contains "<b>"
 	assert_not_contains "@me"
 	assert_not_contains "$(printf '\033')"
 	assert_equal "$(grep '^|' "$OUT" | sed 's/[^|]//g' | sort -u)" "||||||||||" "cells of a row"
+}
+
+# GitHub's limit is 65,536 characters; a warning's text may be of combining characters, which take no columns.
+markdown_fits_a_comment_whatever_the_names() {
+	"$PYTHON" - "$DATA" <<'END'
+import json, sys
+for name in ("base", "new"):
+    report = json.load(open(sys.argv[1] + "/" + name + ".json"))
+    for k in range(300):
+        report["fine"].append(dict(report["fine"][-1], label="%03d" % k + "|" * 60, idle=False, calls=5))
+    for key in ("kernel", "machine", "cpu_model", "virtualization"):
+        report["host"][key] = name[0] + "\u0301" * 4000 + "|" * 400
+    json.dump(report, open(name + ".json", "w"))
+END
+	LC_ALL=$1 run "$TICKSNICK" diff -f markdown base.json new.json
+	assert_exit 1
+	[ "$(wc -c <"$OUT")" -le 65536 ] || fail "$(wc -c <"$OUT") bytes"
+	[ "$(grep -c '^| <code>' "$OUT")" -ge 60 ] || fail "only $(grep -c '^| <code>' "$OUT") rows"
+	assert_matches '^and [0-9]+ more, which the other formats have$'
+	assert_equal "$(tail -n 1 "$OUT" | grep -c '</sub>$')" 1 "ends"
 }
 
 warns_of_reports_that_are_hard_to_compare() {
@@ -186,6 +270,7 @@ test_case a_report_against_itself_is_no_regression "$SAME"
 test_case a_report_against_itself_is_no_regression "$TOP/tests/data/nasty.json"
 test_case a_report_against_itself_is_no_regression "$TOP/tests/data/empty.json"
 test_case a_report_against_itself_is_no_regression "$DATA/base.json"
+test_case refuses_a_recording_twice_on_a_side
 test_case the_exit_says_what_was_asked_for 1 "$DATA/base.json" "$DATA/new.json"
 test_case the_exit_says_what_was_asked_for 1 --base "$DATA/base.json" --new "$DATA/new.json"
 test_case the_exit_says_what_was_asked_for 0 --fail-on never "$DATA/base.json" "$DATA/new.json"
@@ -199,7 +284,11 @@ test_case json_has_neither_nan_nor_infinity
 test_case json_is_as_the_schema_says
 test_case junit_is_well_formed_xml
 test_case github_runs_nothing_that_a_name_says
+test_case formats_for_programs_are_utf8_in_any_locale
+test_case text_in_a_log_runs_nothing_that_a_name_says
 test_case markdown_runs_nothing_that_a_name_says
+test_case markdown_fits_a_comment_whatever_the_names C
+test_case markdown_fits_a_comment_whatever_the_names C.UTF-8
 test_case warns_of_reports_that_are_hard_to_compare
 test_case each_warning_is_explained
 test_case refuses_wrong_arguments

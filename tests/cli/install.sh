@@ -18,6 +18,7 @@ installs_what_users_and_applications_need() {
 	assert_file root/opt/tsn/include/ticksnick/ticksnick.h
 	assert_file root/opt/tsn/include/ticksnick/slot.h
 	assert_no_file root/opt/tsn/include/ticksnick/cells.h
+	[ -x root/opt/tsn/share/doc/ticksnick/compare ] || fail "compare cannot be run"
 }
 
 an_application_builds_with_pkg_config() {

@@ -358,6 +358,51 @@ START_TEST(percentiles_are_judged_where_the_longest_is_not_known)
 }
 END_TEST
 
+static void forget_durations(struct profile *report, bool sum)
+{
+	struct profile_coarse *row = report->coarse;
+
+	if (sum)
+		row->sum_ns = 0;
+	row->histogram_count = 0;
+	row->max_ns = 0;
+}
+
+/* Of two reports of the base, what is missing in the first, and in both; whether the mean can be
+ * told then. */
+static const struct {
+	bool sum, both, mean;
+} untimed[] = {
+	{false, false, true}, {true, false, false}, {false, true, false}, {true, true, false}};
+
+START_TEST(what_lacks_durations_cannot_be_said)
+{
+	struct profile *base[] = {report_of_requests(2000, 1), report_of_requests(2000, 1)};
+	struct profile *new[] = {report_of_requests(2000, 1.25), report_of_requests(2000, 1.25)};
+	struct comparison *comparison;
+
+	for (int i = 0; i < 1 + untimed[_i].both; i++)
+		forget_durations(base[i], untimed[_i].sum);
+	comparison = comparison_of(base, 2, new, 2, COMPARE_THRESHOLD);
+	ck_assert_str_eq(compare__state_name(comparison->coarse[0].state), "compared");
+	for (int k = 0; k < COMPARE_DURATIONS; k++) {
+		const struct compare_test *test = &comparison->coarse[0].duration[k];
+		const bool told = k == COMPARE_MEAN && untimed[_i].mean;
+
+		ck_assert_str_eq(compare__verdict_name(test->verdict),
+				 told ? "slower" : "cannot-say");
+		if (told || !untimed[_i].both)
+			ck_assert_double_eq_tol(compare__change(test), 0.25, 0.01);
+		ck_assert(!isinf(compare__change(test)));
+	}
+	compare__free(comparison);
+	for (int i = 0; i < 2; i++) {
+		profile__free(base[i]);
+		profile__free(new[i]);
+	}
+}
+END_TEST
+
 START_TEST(a_coarse_label_without_executions_is_a_state)
 {
 	struct profile *base = report_of_requests(100, 1), *new = report_of_requests(0, 1);
@@ -587,6 +632,31 @@ static void less_covered(struct profile *report)
 	report->totals.coverage_running -= 0.03;
 }
 
+static void merge_of(struct profile *report, uint64_t first_ns, uint64_t second_ns)
+{
+	report->sources = calloc(2, sizeof(*report->sources));
+	report->source_count = 2;
+	report->sources[0].duration_ns = first_ns;
+	report->sources[1].duration_ns = second_ns;
+}
+
+static void merged(struct profile *report)
+{
+	merge_of(report, 5 * SECOND, 5 * SECOND);
+}
+
+/* All together is long enough. */
+static void merged_with_brief(struct profile *report)
+{
+	merge_of(report, 9 * SECOND, SECOND);
+}
+
+static void merged_of_itself(struct profile *report)
+{
+	merge_of(report, 10 * SECOND, 0);
+	report->source_count = 1;
+}
+
 static void no_other(struct profile *report)
 {
 	report->losses.tick_missed = 1;
@@ -596,9 +666,13 @@ static void no_other(struct profile *report)
 
 static const struct {
 	void (*change)(struct profile *report);
-	const char *code; /* NULL: none */
+	const char *code;  /* NULL: none */
+	const char *other; /* besides */
 } warnings[] = {
 	{no_other, NULL},
+	{merged_of_itself, NULL},
+	{merged, "merged_report"},
+	{merged_with_brief, "merged_report", "duration_short"},
 	{other_model, "cpu_model"},
 	{no_model, "cpu_model"},
 	{other_count, "cpu_count"},
@@ -620,9 +694,28 @@ START_TEST(what_makes_reports_hard_to_compare_is_told_once)
 
 	warnings[_i].change(new);
 	comparison = compare_two(base, new);
-	ck_assert_uint_eq(comparison->warning_count, warnings[_i].code != NULL);
+	ck_assert_uint_eq(comparison->warning_count,
+			  (size_t)(warnings[_i].code != NULL) + (warnings[_i].other != NULL));
 	if (warnings[_i].code)
 		ck_assert_str_eq(comparison->warnings[0].code, warnings[_i].code);
+	if (warnings[_i].other)
+		ck_assert_str_eq(comparison->warnings[1].code, warnings[_i].other);
+	compare__free(comparison);
+	profile__free(base);
+	profile__free(new);
+}
+END_TEST
+
+START_TEST(calls_are_counted_for_each_recording)
+{
+	struct profile *base = report_with(1000, 5000), *new = report_with(2000, 10000);
+	struct comparison *comparison;
+
+	merged(new);
+	comparison = compare_two(base, new);
+	ck_assert_uint_eq(comparison->recordings[ESTIMATE_BASE], 1);
+	ck_assert_uint_eq(comparison->recordings[ESTIMATE_NEW], 2);
+	ck_assert_double_eq(diff_words__per_recording(comparison, ESTIMATE_NEW, 2000), 1000);
 	compare__free(comparison);
 	profile__free(base);
 	profile__free(new);
@@ -643,7 +736,11 @@ static const struct {
 	{0.5, 9, "+50.0%..x10"},
 	{4, 9, "x5..x10"},
 	{0.5, INFINITY, "+50.0%.."},
-	{12.06, INFINITY, "x13.1.."},
+	{12.06, INFINITY, "x13.."},
+	{12.09, 98.96, "x13..x100"},
+	{3.1251, 4.1251, "x4.12..x5.13"},
+	{3.1249, 4.1249, "x4.12..x5.13"},
+	{3.12, 4.12, "x4.12..x5.12"},
 	{-1, INFINITY, "anything"},
 	{NAN, NAN, "-"},
 };
@@ -654,6 +751,16 @@ START_TEST(intervals_are_rounded_outwards)
 
 	ck_assert_str_eq(diff_words__limits(buffer, (struct interval){words[_i].lo, words[_i].hi}),
 			 words[_i].text);
+}
+END_TEST
+
+START_TEST(a_limit_of_what_was_never_hit_is_rounded_up)
+{
+	const struct compare_test test = {.limits.side = {{0, 18.81}, {0, 18.89}}};
+	char buffer[DIFF_WORDS_SIZE];
+
+	for (int side = 0; side < ESTIMATE_SIDES; side++)
+		ck_assert_str_eq(diff_words__value(buffer, &test, side), "<18.9 ns");
 }
 END_TEST
 
@@ -671,9 +778,12 @@ Suite *compare_suite(void)
 	tcase_add_test(tcase, intervals_twice_as_wide_count_a_quarter_of_the_hits);
 	tcase_add_loop_test(tcase, durations_are_judged_by_their_histograms, 0, COUNT(requests));
 	tcase_add_test(tcase, percentiles_are_judged_where_the_longest_is_not_known);
+	tcase_add_loop_test(tcase, what_lacks_durations_cannot_be_said, 0, COUNT(untimed));
 	tcase_add_test(tcase, a_coarse_label_without_executions_is_a_state);
 	tcase_add_loop_test(tcase, what_makes_reports_hard_to_compare_is_told_once, 0,
 			    COUNT(warnings));
+	tcase_add_test(tcase, calls_are_counted_for_each_recording);
+	tcase_add_test(tcase, a_limit_of_what_was_never_hit_is_rounded_up);
 	tcase_add_loop_test(tcase, intervals_are_rounded_outwards, 0, COUNT(words));
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("simulations");

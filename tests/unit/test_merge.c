@@ -636,6 +636,50 @@ START_TEST(a_report_that_contradicts_itself_is_refused)
 }
 END_TEST
 
+/* Two labels, and two pairs of a coarse label, with half of all there can be. */
+static char *report_at_the_limit(uint64_t start_unix_ns)
+{
+	const uint64_t half = INT64_MAX / 2;
+	struct profile *of = profile__new();
+	struct profile_coarse *row = add_coarse(of, "request", 3, 100, 100);
+	char *text;
+
+	of->session.start_unix_ns = start_unix_ns;
+	of->totals.running_ns = of->totals.hits = INT64_MAX;
+	row->running_ns = row->hits = row->thread_time_ns = INT64_MAX;
+	row->executions = row->histogram->count = INT64_MAX;
+	of->fine = calloc(2, sizeof(*of->fine));
+	of->pairs = calloc(2, sizeof(*of->pairs));
+	for (; of->pair_count < 2; of->pair_count++) {
+		of->fine[of->pair_count] = (struct profile_fine){.label = name_of(of->pair_count),
+								 .running_ns = half,
+								 .thread_time_ns = half,
+								 .hits = half};
+		of->pairs[of->pair_count] = (struct profile_pair){.coarse = strdup("request"),
+								  .fine = name_of(of->pair_count),
+								  .running_ns = half,
+								  .thread_time_ns = half,
+								  .hits = half};
+	}
+	of->fine_count = 2;
+	text = render(of);
+	profile__free(of);
+	return text;
+}
+
+START_TEST(what_is_merged_at_the_limit_can_be_merged_further)
+{
+	char *texts[] = {report_at_the_limit(0), report_at_the_limit(1)}, *once, *twice;
+
+	once = merged_text(texts, 2);
+	twice = merged_text(&once, 1);
+	assert_same(twice, once);
+	free(once);
+	free(twice);
+	free_texts(texts, 2);
+}
+END_TEST
+
 START_TEST(sums_stay_at_the_limit_of_a_report)
 {
 	ck_assert_uint_eq(field_rows__add_u64(INT64_MAX, 1), INT64_MAX);
@@ -682,6 +726,7 @@ Suite *merge_suite(void)
 	tcase_add_loop_test(algebra, a_report_merged_alone_is_what_merging_that_again_makes, 0, 40);
 	tcase_add_test(algebra,
 		       the_longest_threads_stay_in_any_grouping_and_the_others_are_counted);
+	tcase_add_test(algebra, what_is_merged_at_the_limit_can_be_merged_further);
 	tcase_add_test(algebra, sums_stay_at_the_limit_of_a_report);
 	tcase_add_loop_test(content, what_differs_between_reports_is_said, 0, COUNT(differences));
 	tcase_add_test(content, reports_that_scatter_are_named_and_those_alike_are_not);

@@ -421,6 +421,27 @@ START_TEST(times_have_three_digits)
 }
 END_TEST
 
+static const struct {
+	double ns;
+	const char *text;
+} limits[] = {
+	{NAN, "-"},	     {0, "0"},
+	{18.8, "18.8 ns"},   {18.81, "18.9 ns"},
+	{9.991, "10.0 ns"},  {99.91, "100 ns"},
+	{999, "999 ns"},     {999.2, "1.00 us"},
+	{1001, "1.01 us"},   {999.4e6, "1.00 s"},
+	{12345e6, "12.4 s"}, {9999.3e9, "2.78 h"},
+	{10000e9, "2.78 h"},
+};
+
+START_TEST(times_that_are_limits_are_rounded_up)
+{
+	char buffer[UNITS_SIZE];
+
+	ck_assert_str_eq(units__time_limit(buffer, limits[_i].ns), limits[_i].text);
+}
+END_TEST
+
 START_TEST(parts_are_cut_so_that_only_all_is_100_percent)
 {
 	char buffer[UNITS_SIZE];
@@ -632,6 +653,7 @@ Suite *render_suite(void)
 	tcase_add_test(cases, formats_are_found_by_name);
 	tcase_add_loop_test(cases, a_stream_that_is_no_terminal_has_no_colour, 0, 7);
 	tcase_add_loop_test(cases, times_have_three_digits, 0, 16);
+	tcase_add_loop_test(cases, times_that_are_limits_are_rounded_up, 0, 13);
 	tcase_add_test(cases, parts_are_cut_so_that_only_all_is_100_percent);
 	tcase_add_loop_test(cases, counts_are_short_or_grouped, 0, 9);
 	tcase_add_loop_test(cases, percentages_keep_none_and_all_for_none_and_all, 0, 10);
