@@ -50,6 +50,8 @@ struct run {
 	struct session *session;
 	struct launch launch;
 	bool launched;
+	bool failed; /* the command, in which way what says */
+	char what[LAUNCH_WHAT_SIZE];
 	double frequency_asked; /* 0: as asked */
 	int signals_fd;		/* -1: none */
 };
@@ -368,6 +370,8 @@ static int session_run(struct run *run)
 				    strerror(-err));
 	}
 	err = session__run(run->session);
+	if (run->launched)
+		run->failed = launch__failed(&run->launch, run->what);
 	if (!err)
 		err = session__stop(run->session);
 	return err ? fail(EXIT_NOT_ALLOWED, "the session broke off: %s", strerror(-err)) : 0;
@@ -405,6 +409,9 @@ static int slots_check(const struct run *run)
 	for (i = 0; i < run->session->member_count; i++)
 		if (run->session->members[i]->published)
 			return 0;
+	if (run->failed)
+		return fail(EXIT_NO_TARGET, "%s %s, and had no ticksnick slot",
+			    run->arguments.command[0], run->what);
 	return run->launched ? fail(EXIT_NO_TARGET,
 				    "%s has no ticksnick slot%s (what it starts is recorded with "
 				    "--follow-children): " LABEL_IT,
@@ -450,16 +457,28 @@ static int report_print(const struct run *run, const struct profile *profile)
 	return fail_output("standard output", err);
 }
 
+/* What is said of the run besides what the session saw. 0 or -ENOMEM. */
+static int run_warn(const struct run *run, struct profile *profile)
+{
+	int err = 0;
+
+	if (run->frequency_asked > 0)
+		err = profile__warn(profile, "frequency_clamped", NULL,
+				    "%.0f Hz was asked for, %.0f Hz is the most that is allowed",
+				    run->frequency_asked, run->arguments.frequency_hz);
+	if (!err && run->failed)
+		err = profile__warn(profile, "command_failed", NULL, "%s %s",
+				    run->arguments.command[0], run->what);
+	return err;
+}
+
 /* Saves first, so that nothing printed can stand in its way. 0 or an exit code. */
 static int profile_deliver(struct run *run)
 {
 	struct profile *profile = collect__profile(run->session);
 	int status, printed;
 
-	if (profile && run->frequency_asked > 0 &&
-	    profile__warn(profile, "frequency_clamped", NULL,
-			  "%.0f Hz was asked for, %.0f Hz is the most that is allowed",
-			  run->frequency_asked, run->arguments.frequency_hz)) {
+	if (profile && run_warn(run, profile)) {
 		profile__free(profile);
 		profile = NULL;
 	}

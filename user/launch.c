@@ -6,6 +6,7 @@
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -104,6 +105,23 @@ int launch__go(struct launch *launch)
 	if (err)
 		launch__end(launch);
 	return err;
+}
+
+bool launch__failed(struct launch *launch, char what[LAUNCH_WHAT_SIZE])
+{
+	int status = 0;
+
+	if (launch->pid <= 0 || waitpid(launch->pid, &status, WNOHANG) != launch->pid)
+		return false;
+	close(launch->go_fd);
+	close(launch->failed_fd);
+	launch->pid = 0;
+	if (WIFSIGNALED(status))
+		snprintf(what, LAUNCH_WHAT_SIZE, "was ended by signal %d (%s)", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+	else
+		snprintf(what, LAUNCH_WHAT_SIZE, "exited with status %d", WEXITSTATUS(status));
+	return status != 0;
 }
 
 void launch__end(struct launch *launch)

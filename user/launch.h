@@ -5,6 +5,7 @@
 #ifndef TICKSNICK_LAUNCH_H
 #define TICKSNICK_LAUNCH_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct launch {
@@ -22,6 +23,12 @@ int launch__prepare(struct launch *launch, char *const argv[]);
 /* Lets it run. 0, or the negative errno with which it could not be started; then it has been
  * reaped. */
 int launch__go(struct launch *launch);
+
+#define LAUNCH_WHAT_SIZE 64
+
+/* Whether it has ended by itself, other than with exit status 0, and how ("exited with status 1").
+ * Reaps one that has ended; for the first call after it. */
+bool launch__failed(struct launch *launch, char what[LAUNCH_WHAT_SIZE]);
 
 /* Ends it: asks with SIGTERM, insists with SIGKILL after a second, reaps it. No effect if it has
  * ended or was reaped. */

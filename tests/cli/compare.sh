@@ -65,6 +65,15 @@ passes_options_on_to_the_recorder() {
 	assert_contains "record -q -d 1 -F 99 --follow-children --no-strict -o kept/base-1.json -- sh -c exec one" words
 }
 
+a_command_that_fails_is_not_compared() {
+	need_root
+	run "$COMPARE" -n 1 -d 5 -w 0 -r --follow-children \
+		"sh -c \"'$BUILD/tests/subjects/calls' 0.1; exit 3\"" "'$STEADY'"
+	assert_exit 2
+	assert_err_matches 'failed: sh exited with status 3$'
+	assert_empty "$OUT"
+}
+
 test_case refuses 'which two commands' one
 test_case refuses 'not a number of repeats' -n 0 one two
 test_case refuses 'come -- and the options' one two three
@@ -73,3 +82,4 @@ test_case an_unchanged_program_passes
 test_case says_what_cannot_be_recorded
 test_case what_cannot_run_ticksnick_is_no_regression
 test_case passes_options_on_to_the_recorder
+test_case a_command_that_fails_is_not_compared

@@ -195,6 +195,17 @@ END
 	assert_matches "[[]children_left_out[]] process [0-9]+ forked 1 times"
 }
 
+a_command_that_fails_is_said_so() {
+	run "$TICKSNICK" record --follow-children -f json -- sh -c "'$SUBJECTS/calls' 0.1; $1"
+	assert_exit 0
+	if [ -z "$2" ]; then
+		! grep -q command_failed "$OUT" || fail "it did not fail"
+		return
+	fi
+	assert_contains '"code": "command_failed"'
+	assert_contains "\"text\": \"$2"
+}
+
 a_slow_timer_ticks_all_the_same() {
 	run "$TICKSNICK" record -F 5 -d 3 -f json -- "$SUBJECTS/spinners" 5
 	assert_exit 0
@@ -232,5 +243,10 @@ if [ "$(id -u)" -eq 0 ]; then
 	test_case records_several_processes_together
 	test_case ends_a_strict_session_at_a_violation_and_names_the_label
 	test_case says_what_was_refused_and_who_was_left_out
+	test_case a_command_that_fails_is_said_so "exit 3" 'sh exited with status 3'
+	# Expands in the shell that is started.
+	# shellcheck disable=SC2016
+	test_case a_command_that_fails_is_said_so 'kill -ILL $$' 'sh was ended by signal 4 '
+	test_case a_command_that_fails_is_said_so ':' ''
 	test_case a_slow_timer_ticks_all_the_same
 fi
