@@ -203,11 +203,9 @@ static int read_side(struct side *side)
 	for (size_t i = 0; i < side->count && !status; i++) {
 		const char *name = command_files__name(side->paths[i]), *same;
 
-		side->reports[i] = command_files__read(NAME, side->paths[i]);
-		if (!side->reports[i]) {
-			status = EXIT_USAGE;
+		status = command_files__read(NAME, side->paths[i], &side->reports[i]);
+		if (status)
 			break;
-		}
 		same = recordings__seen_in(recordings, side->reports[i]);
 		if (same) {
 			fprintf(stderr,

@@ -75,35 +75,37 @@ static const struct argp argp = {
 /* One at a time, so that memory is that of one report and the sum. */
 static int add_report(struct merge *merge, const char *path, bool allow_same)
 {
-	struct profile *profile = command_files__read(NAME, path);
 	const char *name = command_files__name(path);
 	char conflict[MERGE_ERROR_SIZE];
-	int error;
+	struct profile *profile;
+	int error, status = command_files__read(NAME, path, &profile);
 
-	if (!profile)
-		return EXIT_USAGE;
+	if (status)
+		return status;
 	error = merge__add(merge, profile, name, allow_same, conflict);
 	profile__free(profile);
-	if (error)
-		fprintf(stderr, NAME ": cannot merge %s: %s\n", name, conflict);
-	return error ? EXIT_USAGE : EXIT_SUCCESS;
+	if (!error)
+		return EXIT_SUCCESS;
+	fprintf(stderr, NAME ": cannot merge %s: %s\n", name, conflict);
+	return error == -ENOMEM ? EXIT_OUTPUT : EXIT_USAGE;
 }
 
-/* NULL: said why. */
-static struct profile *merge_reports(const struct arguments *arguments)
+/* The exit code; what is none of EXIT_SUCCESS was said. */
+static int merge_reports(const struct arguments *arguments, struct profile **merged)
 {
 	struct merge *merge = merge__new();
-	struct profile *merged = NULL;
 	int status = EXIT_SUCCESS;
 
+	*merged = NULL;
 	for (size_t i = 0; merge && i < arguments->count && !status; i++)
 		status = add_report(merge, arguments->reports[i], arguments->allow_same);
 	if (merge && !status)
-		merged = merge__finish(merge);
-	if (!merged && !status)
-		fprintf(stderr, NAME ": cannot merge the reports: %s\n", strerror(ENOMEM));
+		*merged = merge__finish(merge);
 	merge__free(merge);
-	return merged;
+	if (status || *merged)
+		return status;
+	fprintf(stderr, NAME ": cannot merge the reports: %s\n", strerror(ENOMEM));
+	return EXIT_OUTPUT;
 }
 
 int cmd_merge(int argc, char **argv)
@@ -112,7 +114,7 @@ int cmd_merge(int argc, char **argv)
 	struct arguments arguments = {0};
 	struct profile *merged;
 	struct output *output;
-	int error;
+	int error, status;
 
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
@@ -123,10 +125,10 @@ int cmd_merge(int argc, char **argv)
 	output = output__open(arguments.output ? arguments.output : "-", &error);
 	if (!output)
 		return command_files__written(NAME, arguments.output, error);
-	merged = merge_reports(&arguments);
-	if (!merged) {
+	status = merge_reports(&arguments, &merged);
+	if (status) {
 		output__abort(output);
-		return EXIT_USAGE;
+		return status;
 	}
 	error = render_json.write(merged, &look, output__stream(output));
 	profile__free(merged);

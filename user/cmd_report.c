@@ -90,9 +90,9 @@ int cmd_report(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
-	profile = command_files__read(NAME, arguments.report);
-	if (!profile)
-		return EXIT_USAGE;
+	status = command_files__read(NAME, arguments.report, &profile);
+	if (status)
+		return status;
 	status = write_report(profile, &arguments);
 	profile__free(profile);
 	return status;

@@ -14,15 +14,15 @@ const char *command_files__name(const char *path)
 	return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
-struct profile *command_files__read(const char *command, const char *path)
+int command_files__read(const char *command, const char *path, struct profile **profile)
 {
 	char reason[REPORT_ERROR_SIZE];
-	struct profile *profile;
+	const int error = report__read(path, profile, reason);
 
-	if (!report__read(path, &profile, reason))
-		return profile;
+	if (!error)
+		return EXIT_SUCCESS;
 	fprintf(stderr, "%s: cannot read %s: %s\n", command, command_files__name(path), reason);
-	return NULL;
+	return error == -ENOMEM ? EXIT_OUTPUT : EXIT_USAGE;
 }
 
 int command_files__written(const char *command, const char *path, int error)

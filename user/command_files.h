@@ -11,8 +11,9 @@
 /* What a message calls an input: its path, or standard input for "-". */
 const char *command_files__name(const char *path);
 
-/* The caller frees it (profile__free). NULL: said why. */
-struct profile *command_files__read(const char *command, const char *path);
+/* Reads a report, which the caller frees (profile__free). Returns the exit code: EXIT_SUCCESS, or
+ * it has said why not, EXIT_USAGE or, without memory, EXIT_OUTPUT. */
+int command_files__read(const char *command, const char *path, struct profile **profile);
 
 /* path NULL: standard output; error: a negative errno. Returns the exit code; EXIT_SUCCESS, and
  * says nothing, where whoever read has had enough (-EPIPE), or there was no error (0). */

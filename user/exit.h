@@ -12,7 +12,7 @@ enum {
 	EXIT_VIOLATION = 3,   /* a label violation ended a strict session; its report is written */
 	EXIT_NOT_ALLOWED = 4, /* this machine or its permissions do not allow it */
 	EXIT_NO_TARGET = 5,   /* no such process, or no ticksnick slot in it */
-	EXIT_OUTPUT = 6,      /* the output could not be written */
+	EXIT_OUTPUT = 6, /* the output could not be written, or memory was not enough to make it */
 };
 
 #endif

@@ -12,6 +12,10 @@
 #include "merge_parts.h"
 #include "rows.h"
 
+/* Of all names in a list; ", " takes as much again at most. A string that is read back has 16 KiB.
+ */
+#define NAMES_BYTES_MAX 4000
+
 /* --- from sources --- */
 
 static int compare_strings(const void *left, const void *right)
@@ -19,12 +23,29 @@ static int compare_strings(const void *left, const void *right)
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
+/* All of these, or as many as there is room for and how many more there are. */
+static void write_names(FILE *out, const char *const *names, size_t count)
+{
+	size_t room = NAMES_BYTES_MAX, shown = 0;
+
+	for (; shown < count; shown++) {
+		const size_t length = strlen(names[shown]);
+
+		if (length > room && count > 1)
+			break;
+		fprintf(out, "%s%s", shown ? ", " : "", names[shown]);
+		room -= length < room ? length : room;
+	}
+	if (shown < count)
+		fprintf(out, "%s%zu more", shown ? " and " : "", count - shown);
+}
+
 /* The different strings at this offset of the sources, sorted, with ", " between them; NULL is
  * none. *text is NULL if there is none at all. 0 or -ENOMEM. */
 static int different(const struct profile *profile, size_t offset, char **text)
 {
 	const char **strings = calloc(profile->source_count + 1, sizeof(*strings));
-	size_t count = 0, length;
+	size_t count = 0, kinds = 0, length;
 	FILE *out;
 
 	*text = NULL;
@@ -37,12 +58,14 @@ static int different(const struct profile *profile, size_t offset, char **text)
 			strings[count++] = string;
 	}
 	qsort(strings, count, sizeof(*strings), compare_strings);
-	out = count ? open_memstream(text, &length) : NULL;
-	for (size_t i = 0; out && i < count; i++)
-		if (i == 0 || strcmp(strings[i - 1], strings[i]) != 0)
-			fprintf(out, "%s%s", i ? ", " : "", strings[i]);
+	for (size_t i = 0; i < count; i++)
+		if (i == 0 || strcmp(strings[kinds - 1], strings[i]) != 0)
+			strings[kinds++] = strings[i];
+	out = kinds ? open_memstream(text, &length) : NULL;
+	if (out)
+		write_names(out, strings, kinds);
 	free(strings);
-	if (count == 0)
+	if (kinds == 0)
 		return 0;
 	return out && fclose(out) == 0 ? 0 : -ENOMEM;
 }

@@ -449,6 +449,12 @@ static void describe_json_error(const json_error_t *json_error, char *error)
 	free(text);
 }
 
+/* The parser says nothing where it cannot allocate a value. */
+static bool is_out_of_memory(const json_error_t *json_error)
+{
+	return json_error_code(json_error) == json_error_out_of_memory || !json_error->text[0];
+}
+
 int report__parse(const char *text, size_t length, struct profile **profile,
 		  char error[REPORT_ERROR_SIZE])
 {
@@ -458,6 +464,10 @@ int report__parse(const char *text, size_t length, struct profile **profile,
 	int failure = -ENOMEM;
 
 	report = json_loadb(text, length, JSON_REJECT_DUPLICATES, &json_error);
+	if (!report && is_out_of_memory(&json_error)) {
+		snprintf(error, REPORT_ERROR_SIZE, "%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
 	if (!report) {
 		describe_json_error(&json_error, error);
 		return -EINVAL;

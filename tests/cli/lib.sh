@@ -196,3 +196,42 @@ assert_no_file() {
 assert_same() {
 	diff -u "$1" "$2" || fail "$1 and $2 differ"
 }
+
+# For check_schema.
+need_validator() {
+	/usr/bin/python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null && return
+	[ "${CI:-}" != true ] || fail "python3-jsonschema (4 or later) is not installed, and in CI it must be"
+	skip "NOT RUN: python3-jsonschema (4 or later) is not installed"
+}
+
+# check_schema SCHEMA FILE [complete]: valid, and with "complete" every key that is written is described in the schema.
+check_schema() {
+	run /usr/bin/python3 - "$@" <<'END'
+import json, sys
+import jsonschema
+
+schema, report = (json.load(open(name)) for name in sys.argv[1:3])
+jsonschema.Draft202012Validator.check_schema(schema)
+for error in jsonschema.Draft202012Validator(schema).iter_errors(report):
+    print("/".join(map(str, error.absolute_path)) + ": " + error.message)
+
+def undescribed(schema, value, path):
+    if path and not schema.get("description"):
+        print(path + ": no description")
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key not in schema.get("properties", {}):
+                print(path + "/" + key + ": not in the schema")
+            else:
+                undescribed(schema["properties"][key], item, path + "/" + key)
+    elif isinstance(value, list) and isinstance(schema.get("items"), dict):
+        for item in value:
+            if isinstance(item, dict):
+                undescribed(schema["items"], item, path)
+
+if "complete" in sys.argv[3:]:
+    undescribed(schema, report, "")
+END
+	assert_exit 0
+	assert_empty "$OUT"
+}
