@@ -73,6 +73,7 @@ int session__new(const struct session_options *options, struct session **created
 	if (!session)
 		return -ENOMEM;
 	session->options = *options;
+	reader__hurry_at(options->signals_fd);
 	session->histograms_left = SESSION_HISTOGRAMS_MAX;
 	session->slice_ns = (uint64_t)(SESSION_SLICE_PERIODS * 1e9 / options->frequency_hz);
 	if (session->slice_ns < SESSION_SLICE_NS)
@@ -110,6 +111,7 @@ void session__free(struct session *session)
 
 	if (!session)
 		return;
+	reader__hurry_at(-1);
 	for (i = 0; i < session->member_count; i++)
 		session_member__free(session->members[i], session->members[i]->current);
 	free(session->members);

@@ -33,13 +33,20 @@ struct target {
  * *target.
  */
 int target__open(pid_t pid, struct target **target, char error[TARGET_ERROR_SIZE]);
-/*
- * A process that was forked, or replaced its image, in the session, as the kernel side tells of it;
- * it may have ended. from: the process that it is a copy of, whose program it has, and if located
- * its labels; NULL: none that is known. NULL: out of memory.
+/* A process that was forked, or replaced its image, in the session, as the kernel side tells of it.
  */
-struct target *target__follow(pid_t pid, uint32_t own_pid, const char *comm,
-			      const struct target *from, bool located);
+struct target_news {
+	pid_t pid;
+	int pidfd; /* the new target's from here on; -1: it has ended, or cannot be watched */
+	uint32_t own_pid; /* as in struct target */
+	const char *comm;
+	const struct target *original; /* that it is a copy of: it has its program, and ... */
+	bool located;		       /* ... its labels; NULL: none that is known */
+	const struct target *relative; /* of its family; NULL: none that is known */
+};
+
+/* NULL: out of memory; pidfd is closed then, too. */
+struct target *target__follow(const struct target_news *news);
 void target__free(struct target *target); /* NULL is fine */
 
 /*

@@ -87,6 +87,13 @@ endures_faults() {
 	endures "$@"
 }
 
+# Its mappings cannot be read either: whoever tries waits. No process list here, which would.
+endures_mappings() {
+	need_root
+	{ [ -c /dev/fuse ] && unshare -m true; } || skip "no file system in user space can be mounted here"
+	endures "$@"
+}
+
 # The doctor reads it, too.
 the_doctor_ends_in_time() {
 	need_root
@@ -119,6 +126,8 @@ test_case endures slots-drop 0
 test_case endures_faults faults-unanswered 0 '"memory_unread": [1-9]'
 test_case endures_faults faults-unanswered-later 0 '"memory_unread": [1-9]'
 test_case endures_faults faults-answered-slowly 0 '"memory_unread": [1-9]'
+test_case endures_mappings mappings-withheld 5 'does not end'
+test_case endures_mappings mappings-withheld-later either 'does not end'
 test_case endures modules-many 0
 test_case endures module-of-gigabytes 0
 test_case the_doctor_ends_in_time

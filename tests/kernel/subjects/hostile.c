@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "fuse.h"
 #include "subject.h"
 
 #define PAGE	  4096u
@@ -257,6 +258,38 @@ static void faults_answered_slowly(void)
 		die("pthread_create");
 }
 
+/* ---- mappings that cannot be looked at ---- */
+
+/* Holds the lock of the address space, waiting for what was written to this page to be taken. */
+static void *mappings_hold(void *page)
+{
+	mmap(page, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	return NULL;
+}
+
+static void mappings_withhold(void)
+{
+	int fd = fuse_file();
+	pthread_t thread;
+	volatile char *page;
+
+	if (fd < 0)
+		die("a file system in user space");
+	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		die("mmap");
+	*page = 1;
+	if (pthread_create(&thread, NULL, mappings_hold, (void *)page))
+		die("pthread_create");
+	usleep(20000);
+}
+
+static void mappings_withhold_later(void)
+{
+	usleep(LATER_US);
+	mappings_withhold();
+}
+
 /* ---- modules ---- */
 
 /* A file of that size with an ELF header, one segment and notes up to its end. */
@@ -346,6 +379,8 @@ static const struct {
 	{"faults-unanswered", faults_unanswered, 0},
 	{"faults-unanswered-later", faults_unanswered_later, 0},
 	{"faults-answered-slowly", faults_answered_slowly, 0},
+	{"mappings-withheld", mappings_withhold, 0},
+	{"mappings-withheld-later", mappings_withhold_later, 0},
 	{"modules-many", modules_many, 1},
 	{"module-of-gigabytes", module_of_gigabytes, 1},
 };
