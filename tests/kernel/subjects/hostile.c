@@ -20,6 +20,7 @@
 #define PAGE	  4096u
 #define LATER_US  300000
 #define LIFE_NS	  20000000000u
+#define FAMILY	  20
 #define KERNEL_AT 0xffff888000000000u
 
 TSN_FINE(work, "work");
@@ -30,6 +31,14 @@ static struct tsn_process *const process = &tsn_process_descriptor;
 static struct tsn_label *label_at(uint32_t id)
 {
 	return (struct tsn_label *)process->labels + id;
+}
+
+static void work_once(void)
+{
+	TSN_SCOPE(request);
+	TSN_SCOPE(work);
+
+	subject_spin_until(subject_now() + 1000000);
 }
 
 static void die(const char *what)
@@ -234,6 +243,26 @@ static void faults_unanswered_later(void)
 	slots_withhold();
 }
 
+/* Children, each of which has slots of its own that it withholds. */
+static void family_withholds(void)
+{
+	pid_t parent = getpid();
+	int i;
+
+	usleep(4 * LATER_US);
+	for (i = 0; i < FAMILY; i++) {
+		if (fork())
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(0);
+		work_once();
+		slots_withhold();
+		for (;;)
+			pause();
+	}
+}
+
 static void *answer_slowly(void *context)
 {
 	int fd = (int)(intptr_t)context;
@@ -379,19 +408,12 @@ static const struct {
 	{"faults-unanswered", faults_unanswered, 0},
 	{"faults-unanswered-later", faults_unanswered_later, 0},
 	{"faults-answered-slowly", faults_answered_slowly, 0},
+	{"family-withholds-later", family_withholds, 1},
 	{"mappings-withheld", mappings_withhold, 0},
 	{"mappings-withheld-later", mappings_withhold_later, 0},
 	{"modules-many", modules_many, 1},
 	{"module-of-gigabytes", module_of_gigabytes, 1},
 };
-
-static void work_once(void)
-{
-	TSN_SCOPE(request);
-	TSN_SCOPE(work);
-
-	subject_spin_until(subject_now() + 1000000);
-}
 
 /* A thread that works all along, and in labels before the mode begins, which the main thread begins
  * meanwhile. */
