@@ -23,6 +23,7 @@ static void identity_read(struct target *target)
 	struct mappings mappings;
 	char hex[129];
 
+	target->changed = false;
 	free(target->comm);
 	free(target->exe);
 	free(target->build_id);
@@ -138,6 +139,7 @@ int target__locate(struct target *target)
 
 	if (target->located)
 		return 0;
+	target__identify(target);
 	err = reader__mappings(target->reader, &mappings);
 	if (err)
 		return err;
@@ -166,7 +168,13 @@ int target__locate(struct target *target)
 void target__forget(struct target *target)
 {
 	target->located = false;
-	identity_read(target);
+	target->changed = true;
+}
+
+void target__identify(struct target *target)
+{
+	if (target->changed)
+		identity_read(target);
 }
 
 bool target__gone(const struct target *target)

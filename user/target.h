@@ -25,6 +25,8 @@ struct target {
 	struct remote remote; /* through reader */
 	bool located;	      /* table is that of the image that runs */
 	struct table table;
+	bool changed;	       /* its image was replaced since comm, exe and build id were read */
+	uint64_t hurry_due_ns; /* for whoever looks for its labels: no hurry before */
 };
 
 /*
@@ -57,8 +59,12 @@ void target__free(struct target *target); /* NULL is fine */
  */
 int target__locate(struct target *target);
 
-/* The image was replaced: forgets the table, reads comm, exe and build id anew. */
+/* The image was replaced: forgets the table. What else is known of it is read anew when its table
+ * is looked for next, or by target__identify(): an image may not last that long. */
 void target__forget(struct target *target);
+
+/* Reads comm, exe and build id, unless they are of the image that runs. */
+void target__identify(struct target *target);
 
 /* True once all its threads have exited. */
 bool target__gone(const struct target *target);
