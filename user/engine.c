@@ -82,6 +82,8 @@ static int map_share(struct bpf_map *map, void *memory)
 
 	if (at == MAP_FAILED)
 		return -errno;
+	/* A child that reads, and cannot be ended, must not keep the map. */
+	madvise(at, (bytes + page - 1) / page * page, MADV_DONTFORK);
 	*(void **)memory = at;
 	return 0;
 }
@@ -271,6 +273,38 @@ int engine__watch(struct engine *engine, pid_t pid, uint32_t index)
 	entry = !entry || entry >> 32 == key ? tsn_watched_entry(key, index) : TSN_WATCHED_CROWDED;
 	__atomic_store_n(place, entry, __ATOMIC_SEQ_CST);
 	return 0;
+}
+
+/* As the programs' target_find(). TSN_FOLLOWED_MAX: nowhere. */
+static uint32_t place_of(const struct engine *engine, uint32_t tgid)
+{
+	uint64_t entry =
+		__atomic_load_n(&engine->control->watched[tgid % TSN_WATCHED], __ATOMIC_SEQ_CST);
+	uint32_t place;
+
+	if (entry != TSN_WATCHED_CROWDED)
+		return tgid && entry >> 32 == tgid ? (uint32_t)entry : TSN_FOLLOWED_MAX;
+	if (bpf_map_lookup_elem(bpf_map__fd(engine->programs->maps.target_index), &tgid, &place))
+		return TSN_FOLLOWED_MAX;
+	return place;
+}
+
+bool engine__holds(const struct engine *engine, uint32_t index)
+{
+	uint32_t place = place_of(engine, engine->targets[index].tgid), i;
+	const struct tsn_target *later;
+
+	/* From the image that runs back to that one, if it began by exec. */
+	for (i = 0; i < engine->target_max && place < engine->target_max; i++) {
+		if (place == index)
+			return true;
+		later = &engine->targets[place];
+		if (later->forked || later->from >= engine->target_max ||
+		    engine->targets[later->from].serial != later->from_serial)
+			return false;
+		place = later->from;
+	}
+	return false;
 }
 
 static void unwatch(struct engine *engine, uint32_t tgid, uint32_t index)

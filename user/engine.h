@@ -56,6 +56,10 @@ int engine__ids(const struct engine *engine, struct ids *ids);
  * (-ESRCH: gone). */
 int engine__watch(struct engine *engine, pid_t pid, uint32_t index);
 
+/* Whether the id of the process in targets[index] has stood for it all along, under that image or a
+ * later one; false: the process has ended, and the id is another's or nobody's. */
+bool engine__holds(const struct engine *engine, uint32_t index);
+
 /* Gives targets[index] to a process that will be forked, or to an image. Its process, if it had
  * one, must have ended or be charged to another place; what was counted for it is zeroed. */
 void engine__release(struct engine *engine, uint32_t index);

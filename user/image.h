@@ -9,25 +9,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <sys/types.h>
 
 #include "remote.h"
-
-#define IMAGE_MODULES_MAX 4096
-
-/* Where the modules of a process may begin: the first mapping of each file, in address order. */
-struct image_bases {
-	uint64_t *base;
-	size_t count;
-};
-
-/* Reads them from /proc/PID/maps. 0 or a negative errno (-ENOENT, -ESRCH: no such process). Free
- * with image_bases__free. */
-int image_bases__read(pid_t pid, struct image_bases *bases);
-/* Likewise, from what that file holds. */
-int image_bases__parse(FILE *maps, struct image_bases *bases);
-void image_bases__free(struct image_bases *bases);
 
 /*
  * Looks through the notes of the module at base. 0; -ENOENT if it is no ELF module of 64 bits or

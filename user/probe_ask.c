@@ -2,7 +2,6 @@
 /* The checks of probe that ask the kernel itself. */
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <sys/uio.h>
 #include <sys/utsname.h>
 
+#include "mappings.h"
 #include "probe.h"
 #include "proc.h"
 #include "reader.h"
@@ -125,29 +125,21 @@ int probe__can_record(char *reason, size_t size)
 	return -EPERM;
 }
 
-/* The first address of a process's memory that its own code could read; -ENOENT: it has none. */
-static int readable_address(pid_t pid, uint64_t *address)
+/* Reads a byte of a process's memory. 0 or a negative errno; -ESRCH: it has ended or has none. */
+static int memory_try(pid_t pid)
 {
-	char path[64], line[PATH_MAX + 128], flags[5];
-	uint64_t start;
-	int error = -ENOENT;
-	FILE *maps;
+	struct reader *reader = reader__new(pid, NULL);
+	struct mappings mappings;
+	int error = -ENOMEM;
+	char byte;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	maps = fopen(path, "re");
-	if (!maps)
-		return -errno;
-	errno = 0;
-	while (fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%" SCNx64 "-%*x %4s", &start, flags) == 2 && flags[0] == 'r') {
-			*address = start;
-			error = 0;
-			break;
-		}
-	}
-	if (error && ferror(maps) && errno)
-		error = -errno;
-	fclose(maps);
+	if (reader)
+		error = reader__mappings(reader, &mappings);
+	if (!error && !mappings.readable)
+		error = -ESRCH;
+	if (!error)
+		error = reader__gather(reader, mappings.readable, 1, 1, 1, &byte);
+	reader__free(reader);
 	return error;
 }
 
@@ -155,25 +147,13 @@ int probe__memory(pid_t pid, struct probe_result *result)
 {
 	static const char *const name = "its-memory";
 	struct probe_result yama;
-	struct reader *reader;
-	uint64_t address = 0;
-	pid_t living;
-	int error;
-	char byte;
+	int error = memory_try(pid);
 
-	living = proc__living(pid);
-	error = living ? readable_address(living, &address) : -ESRCH;
 	if (!error) {
-		reader = reader__new(pid);
-		error = reader ? reader__gather(reader, address, 1, 1, 1, &byte) : -ENOMEM;
-		reader__free(reader);
-		if (!error) {
-			probe__say(result, name, PROBE_OK, "can be read");
-			return 0;
-		}
-		error = -errno;
+		probe__say(result, name, PROBE_OK, "can be read");
+		return 0;
 	}
-	if (error == -ENOENT || error == -ESRCH) {
+	if (error == -ESRCH) {
 		probe__say(result, name, PROBE_FAIL,
 			   "process %d has ended or has no memory (a zombie or a kernel thread)",
 			   pid);

@@ -2,6 +2,8 @@
 #include "reader.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -17,34 +19,44 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "allowance.h"
+#include "mappings.h"
 #include "proc.h"
 
 #define PIECES_MAX  256
 #define ROOM	    (512u << 10) /* bytes of one request */
 #define SECOND	    1000000000u
 #define ENDED_TRIES 20 /* a millisecond each */
-/* What is worth asking whether it was waiting for a CPU, and how long to wait for that at a time.
- */
+/* How long to wait at a time for a child that has no CPU; and waiting that is worth asking whether
+ * it was for one. */
 #define CPU_WAIT_NS (SECOND / 50)
+#define ASK_NS	    (SECOND / 10000)
+
+enum request_kind {
+	READ_MEMORY,
+	READ_MAPPINGS,
+};
 
 /* size * count <= ROOM, count <= PIECES_MAX. */
 struct request {
-	pid_t pid; /* any thread of the process that lives */
+	uint32_t kind; /* enum request_kind */
+	pid_t pid;     /* any thread of the process that lives */
 	uint64_t address;
 	uint64_t stride, size, count;
 };
 
 struct answer {
 	int64_t result;
-	uint64_t taken_ns; /* CPU time of the child so far */
+	uint64_t taken_ns;  /* CPU time of the child so far */
+	uint64_t delay_ns;  /* that it had waited for a CPU before */
+	uint64_t waited_ns; /* that this took without working or waiting for a CPU */
 };
 
 struct reader {
 	pid_t pid;
 	pid_t through; /* a thread of it that lived when it was last looked at: a main thread that
 			  has ended has no memory any more */
-	uint64_t allowance_ns, counted_ns; /* what was left when last counted, and when that was */
-	bool refused;			   /* until the allowance is whole again */
+	struct allowance *allowance;
 };
 
 /* The child that reads for all readers. */
@@ -55,16 +67,35 @@ static struct {
 	char *room;  /* shared with it, which puts what it read there; a new one for each child,
 			since one that was given up may still write */
 	uint64_t taken_ns; /* CPU time of this one, as it last said */
-	uint64_t delay_ns; /* that it waited for a CPU, when last looked at */
+	uint64_t delay_ns; /* that it waited for a CPU, likewise or when last looked at */
 } child;
 
-static size_t readers;		   /* that there are */
-static pid_t killed, killed_owner; /* one whose end was not seen yet; 0: none */
-static uint64_t taken_ns;	   /* by all children */
+/* Those whose end was not seen yet. There is none of another owner. */
+static struct {
+	pid_t pids[READER_KILLED_MAX];
+	size_t count;
+	pid_t owner;
+} killed;
+
+static struct {
+	int fd; /* -1: none */
+	bool begun;
+	uint64_t left_ns; /* of READER_HURRY_NS */
+} hurry = {.fd = -1};
+
+static size_t readers;	  /* that there are */
+static uint64_t taken_ns; /* by all children */
 
 uint64_t reader__taken_ns(void)
 {
 	return taken_ns;
+}
+
+void reader__hurry_at(int fd)
+{
+	hurry.fd = fd;
+	hurry.begun = false;
+	hurry.left_ns = READER_HURRY_NS;
 }
 
 static uint64_t clock_ns(clockid_t clock)
@@ -80,15 +111,19 @@ static uint64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-struct reader *reader__new(pid_t pid)
+struct reader *reader__new(pid_t pid, const struct reader *relative)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
 
 	if (!reader)
 		return NULL;
 	reader->pid = reader->through = pid;
-	reader->allowance_ns = READER_ALLOWANCE_NS;
-	reader->counted_ns = now_ns();
+	reader->allowance =
+		relative ? allowance__share(relative->allowance) : allowance__new(now_ns());
+	if (!reader->allowance) {
+		free(reader);
+		return NULL;
+	}
 	readers++;
 	return reader;
 }
@@ -111,7 +146,39 @@ static int memory_read(const struct request *request, char *to)
 	return (size_t)got == whole.iov_len ? 0 : -EFAULT;
 }
 
+/* Likewise. to: room for it. */
+static int request_answer(const struct request *request, void *to)
+{
+	if (request->kind == READ_MAPPINGS)
+		return mappings__read(request->pid, to);
+	return memory_read(request, to);
+}
+
 /* ---- the child ---- */
+
+/* How long a process has waited for a CPU so far, as its schedstat says; 0 where it says nothing.
+ */
+static uint64_t delay_read(int schedstat)
+{
+	unsigned long long delay_ns = 0;
+	char text[96];
+	ssize_t n = schedstat < 0 ? -1 : pread(schedstat, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
+		return 0;
+	text[n] = 0;
+	return sscanf(text, "%*u %llu", &delay_ns) == 1 ? delay_ns : 0;
+}
+
+/* What of the time since began is neither work nor waiting for a CPU. */
+static uint64_t waited(uint64_t began_ns, uint64_t worked_ns, uint64_t delay_ns, int schedstat)
+{
+	uint64_t passed = now_ns() - began_ns, other = worked_ns;
+
+	if (passed > other + ASK_NS)
+		other += delay_read(schedstat) - delay_ns;
+	return passed > other ? passed - other : 0;
+}
 
 /*
  * Until the recorder closes its end, or dies. It holds nothing of the recorder's open, or what
@@ -121,16 +188,25 @@ static int memory_read(const struct request *request, char *to)
 static __attribute__((noreturn)) void child_run(int channel, pid_t parent)
 {
 	struct request request;
+	uint64_t began, before;
+	int schedstat;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent || dup2(channel, 0) < 0)
 		_exit(1);
 	syscall(SYS_close_range, 1u, ~0u, 0u);
 	setsid();
+	schedstat = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
+	before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	while (recv(0, &request, sizeof(request), 0) == sizeof(request)) {
-		struct answer answer = {memory_read(&request, child.room)};
+		struct answer answer = {.delay_ns = delay_read(schedstat)};
 
+		began = now_ns();
+		answer.result = request_answer(&request, child.room);
 		answer.taken_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+		answer.waited_ns =
+			waited(began, answer.taken_ns - before, answer.delay_ns, schedstat);
+		before = answer.taken_ns;
 		if (send(0, &answer, sizeof(answer), MSG_NOSIGNAL) != sizeof(answer))
 			break;
 	}
@@ -167,42 +243,73 @@ unmap:
 	return err;
 }
 
-/* Takes note of the end of one that was killed, if it has come by now. */
+/* Takes note of the end of those that were killed, as far as it has come by now. */
 static void killed_reap(void)
 {
-	if (killed && killed_owner == getpid() && waitpid(killed, NULL, WNOHANG))
-		killed = 0;
+	size_t i;
+
+	if (killed.owner != getpid())
+		killed.count = 0;
+	killed.owner = getpid();
+	for (i = killed.count; i--;)
+		if (waitpid(killed.pids[i], NULL, WNOHANG))
+			killed.pids[i] = killed.pids[--killed.count];
+}
+
+static bool killed_holds(pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < killed.count; i++)
+		if (killed.pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* Whether it is late for want of a CPU, and not for the memory that it reads. */
+static bool wants_cpu(pid_t pid)
+{
+	struct proc_status status;
+
+	return !proc__status(pid, 0, &status) && status.state == 'R';
 }
 
 /*
- * Nothing can be done about a child that not even SIGKILL reaches (it waits for a disk), so it is
- * not waited for long, and its end is noted later.
+ * False: it does not end. Nothing can be done about a child that not even SIGKILL reaches, for what
+ * it waits for is on its way (from a disk, or a file system in user space, which may never answer),
+ * so it is not waited for long, and its end is noted when it comes.
  */
-static void child_end(void)
+static bool child_end(void)
 {
 	static const struct timespec moment = {.tv_nsec = 1000000};
+	bool ends = true;
+	pid_t pid = child.pid;
 	int i;
 
-	if (!child.pid)
-		return;
+	if (!pid)
+		return true;
 	close(child.channel);
 	if (child.owner == getpid()) {
-		kill(child.pid, SIGKILL);
-		killed = child.pid;
-		killed_owner = child.owner;
-		for (i = 0; i < ENDED_TRIES && killed; i++) {
+		kill(pid, SIGKILL);
+		killed_reap();
+		/* There is room: else it would not have been made. */
+		killed.pids[killed.count++] = pid;
+		for (i = 0; i < ENDED_TRIES && killed_holds(pid); i++) {
 			nanosleep(&moment, NULL);
 			killed_reap();
 		}
+		ends = !killed_holds(pid) || wants_cpu(pid);
 	}
 	munmap(child.room, ROOM);
 	child.pid = 0;
+	return ends;
 }
 
 void reader__free(struct reader *reader)
 {
 	if (!reader)
 		return;
+	allowance__free(reader->allowance);
 	free(reader);
 	if (!--readers)
 		child_end();
@@ -210,123 +317,149 @@ void reader__free(struct reader *reader)
 
 /* ---- requests ---- */
 
-/* Counts the time since the last count: what was used of it, and what has come back. */
-static void allowance_count(struct reader *reader, uint64_t now, bool reading)
-{
-	uint64_t passed = now - reader->counted_ns, used = reading ? passed : 0;
-
-	reader->allowance_ns += passed / READER_REFILL;
-	reader->allowance_ns -= used < reader->allowance_ns ? used : reader->allowance_ns;
-	if (reader->allowance_ns >= READER_ALLOWANCE_NS) {
-		reader->allowance_ns = READER_ALLOWANCE_NS;
-		reader->refused = false;
-	}
-	reader->counted_ns = now;
-}
-
-/* Whether it is late for want of a CPU, and not for the memory that it reads. */
-static bool child_wants_cpu(void)
-{
-	struct proc_status status;
-
-	return !proc__status(child.pid, 0, &status) && status.state == 'R';
-}
-
-/* How long it has waited for a CPU since this was asked last; what it still waits comes later. */
+/* How long it has waited for a CPU since its latest answer, or since this was asked last; what it
+ * still waits comes later. */
 static uint64_t child_delay_ns(void)
 {
-	unsigned long long delay_ns;
-	uint64_t more = 0;
+	uint64_t delay_ns, more;
 	char path[64];
-	FILE *file;
+	int schedstat;
 
 	snprintf(path, sizeof(path), "/proc/%d/schedstat", child.pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%*u %llu", &delay_ns) == 1) {
-		more = delay_ns - child.delay_ns;
-		child.delay_ns = delay_ns;
-	}
-	fclose(file);
+	schedstat = open(path, O_RDONLY | O_CLOEXEC);
+	delay_ns = delay_read(schedstat);
+	if (schedstat >= 0)
+		close(schedstat);
+	more = delay_ns > child.delay_ns ? delay_ns - child.delay_ns : 0;
+	child.delay_ns += more;
 	return more;
 }
 
-/* What the child has waited for a CPU is no time of the reader's. */
-static void delay_excuse(struct reader *reader, uint64_t now)
+/* How long it may be waited for this read, ns. */
+static uint64_t left_now(struct reader *reader, uint64_t now)
 {
-	uint64_t delay = child_delay_ns(), passed = now - reader->counted_ns;
+	uint64_t left;
 
-	reader->counted_ns += delay < passed ? delay : passed;
+	if (hurry.begun)
+		allowance__hurry(reader->allowance, now);
+	left = allowance__left(reader->allowance, now);
+	return hurry.begun && hurry.left_ns < left ? hurry.left_ns : left;
 }
 
-/* The result; -ETIMEDOUT: none came in time; -EPIPE: the child is gone. */
-static int answer_await(struct reader *reader)
+static void left_use(struct reader *reader, uint64_t now, uint64_t waited_ns)
 {
-	struct pollfd watched = {.fd = child.channel, .events = POLLIN};
-	uint64_t until = reader->counted_ns + reader->allowance_ns, now = reader->counted_ns;
-	struct answer answer;
+	if (hurry.begun)
+		hurry.left_ns -= waited_ns < hurry.left_ns ? waited_ns : hurry.left_ns;
+	allowance__use(reader->allowance, now, waited_ns);
+}
+
+/* Waits for the child's answer; *left_ns: so long. 0; -ETIMEDOUT: none came in time. */
+static int answer_await(struct reader *reader, uint64_t *left_ns)
+{
+	struct pollfd watched[] = {{.fd = child.channel, .events = POLLIN},
+				   {.fd = hurry.begun ? -1 : hurry.fd, .events = POLLIN}};
+	uint64_t now = now_ns(), start = now, excused = 0, until = now + *left_ns;
+	uint64_t last = until + READER_EXCUSES * (uint64_t)ALLOWANCE_NS;
 
 	for (;;) {
 		uint64_t left = until > now ? until - now : 0;
 		struct timespec timeout = {(time_t)(left / SECOND), (long)(left % SECOND)};
-		int ready = ppoll(&watched, 1, &timeout, NULL);
+		int ready = ppoll(watched, 2, &timeout, NULL);
 
-		if (ready > 0)
-			break;
-		if (ready && errno != EINTR)
+		if (ready > 0 && watched[0].revents)
+			return 0;
+		if (ready < 0 && errno != EINTR)
 			return -ETIMEDOUT;
 		now = now_ns();
+		if (ready > 0) {
+			/* What was waited so far was before the hurry. */
+			watched[1].fd = -1;
+			hurry.begun = true;
+			start = now;
+			excused = 0;
+			*left_ns = left_now(reader, now);
+			until = now + *left_ns;
+			last = until + READER_EXCUSES * (uint64_t)ALLOWANCE_HURRY_NS;
+		}
 		if (ready)
 			continue;
-		delay_excuse(reader, now);
-		until = reader->counted_ns + reader->allowance_ns;
-		if (until > now)
-			continue;
-		if (!child_wants_cpu())
+		/* That the child has waited for a CPU is no time of the reader's. */
+		excused += child_delay_ns();
+		until = start + *left_ns + (excused < now - start ? excused : now - start);
+		if (until <= now && wants_cpu(child.pid))
+			until = now + CPU_WAIT_NS;
+		until = until < last ? until : last;
+		if (until <= now)
 			return -ETIMEDOUT;
-		until = now + CPU_WAIT_NS;
 	}
+}
+
+/* The result; -ETIMEDOUT: none came in time; -EPIPE: the child is gone. */
+static int answer_take(struct reader *reader, uint64_t *left_ns)
+{
+	struct answer answer;
+	int err = answer_await(reader, left_ns);
+
+	if (err)
+		return err;
 	if (recv(child.channel, &answer, sizeof(answer), 0) != sizeof(answer))
 		return -EPIPE;
 	taken_ns += answer.taken_ns - child.taken_ns;
 	child.taken_ns = answer.taken_ns;
-	now = now_ns();
-	if (now - reader->counted_ns > CPU_WAIT_NS)
-		delay_excuse(reader, now);
+	child.delay_ns = answer.delay_ns;
+	left_use(reader, now_ns(), answer.waited_ns);
 	return (int)answer.result;
 }
 
-static int request_once(struct reader *reader, const struct request *request, char *to)
+/* Gives up reading for a while; or for good, where the child cannot be ended. */
+static void give_up(struct reader *reader, uint64_t left_ns)
 {
+	left_use(reader, now_ns(), left_ns);
+	allowance__exhaust(reader->allowance, now_ns());
+	if (!child_end())
+		allowance__end(reader->allowance);
+}
+
+/*
+ * Where the recorder may read its descendants alone (Yama, without CAP_SYS_PTRACE) its child may
+ * not, but then what is read is of the recorder's own user.
+ */
+static bool own_try(int err)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
+
+	if ((err != -EPERM && err != -EACCES) || syscall(SYS_capget, &header, caps))
+		return false;
+	return !(caps[0].effective & 1u << CAP_SYS_PTRACE);
+}
+
+/* to: room for the answer. */
+static int request_once(struct reader *reader, const struct request *request, void *to)
+{
+	uint64_t left_ns = left_now(reader, now_ns());
 	int err = 0;
 
 	killed_reap();
-	allowance_count(reader, now_ns(), false);
-	if (reader->refused)
+	if (!left_ns)
+		return -ETIMEDOUT;
+	if (!child.pid && killed.count == READER_KILLED_MAX)
 		return -ETIMEDOUT;
 	if (!child.pid)
 		err = child_make();
 	if (err)
 		return err;
 	if (send(child.channel, request, sizeof(*request), MSG_NOSIGNAL) == sizeof(*request))
-		err = answer_await(reader);
+		err = answer_take(reader, &left_ns);
 	else
 		err = -EPIPE;
-	allowance_count(reader, now_ns(), true);
-	if (err == -ETIMEDOUT) {
-		reader->allowance_ns = 0;
-		reader->refused = true;
-	}
-	if (err == -ETIMEDOUT || err == -EPIPE)
+	if (err == -ETIMEDOUT)
+		give_up(reader, left_ns);
+	else if (err == -EPIPE)
 		child_end();
 	if (!err)
 		memcpy(to, child.room, request->size * request->count);
-	/*
-	 * Where the recorder may read its descendants alone (Yama, without CAP_SYS_PTRACE) its
-	 * child may not, but then what is read is of the recorder's own user.
-	 */
-	return err == -EPERM ? memory_read(request, to) : err;
+	return own_try(err) ? request_answer(request, to) : err;
 }
 
 /* Whether the thread read through is still one of the process's; the process itself is. */
@@ -351,7 +484,7 @@ static bool thread_change(struct reader *reader)
 	return true;
 }
 
-static int request_do(struct reader *reader, struct request *request, char *to)
+static int request_do(struct reader *reader, struct request *request, void *to)
 {
 	int err;
 
@@ -396,4 +529,15 @@ int reader__gather(struct reader *reader, uint64_t address, size_t stride, size_
 		count -= request.count;
 	}
 	return err;
+}
+
+int reader__mappings(struct reader *reader, struct mappings *mappings)
+{
+	struct request request = {.kind = READ_MAPPINGS, .size = sizeof(*mappings), .count = 1};
+
+	/* What has no memory any more has an empty file, and that is no error there. */
+	reader->through = proc__living(reader->pid);
+	if (!reader->through)
+		reader->through = reader->pid;
+	return request_do(reader, &request, mappings);
 }

@@ -27,8 +27,9 @@
 #define LOCATE_NS	   MILLISECOND /* between looks for a table that is not there yet ... */
 #define LOCATE_SLOW_NS	   (20 * MILLISECOND) /* ... and after LOCATE_HURRY_NS */
 #define LOCATE_HURRY_NS	   SECOND
-#define LOCATE_SHARE	   4  /* they may take 1/4 of the time in a hurry ... */
-#define LOCATE_SLOW_SHARE  50 /* ... and 1/50 later */
+#define LOCATE_RENEW_NS	   (10ull * SECOND) /* an exec is in a hurry so often, in each process */
+#define LOCATE_SHARE	   4		    /* they may take 1/4 of the time in a hurry ... */
+#define LOCATE_SLOW_SHARE  50		    /* ... and 1/50 later */
 #define EXITED_ROWS_MAX	   4096
 #define LOOK_PERIOD_NS	   (SECOND / 10) /* about */
 #define CALLS_PERIOD_NS	   SECOND
@@ -73,6 +74,7 @@ int session__new(const struct session_options *options, struct session **created
 	if (!session)
 		return -ENOMEM;
 	session->options = *options;
+	reader__hurry_at(options->signals_fd);
 	session->histograms_left = SESSION_HISTOGRAMS_MAX;
 	session->slice_ns = (uint64_t)(SESSION_SLICE_PERIODS * 1e9 / options->frequency_hz);
 	if (session->slice_ns < SESSION_SLICE_NS)
@@ -110,6 +112,7 @@ void session__free(struct session *session)
 
 	if (!session)
 		return;
+	reader__hurry_at(-1);
 	for (i = 0; i < session->member_count; i++)
 		session_member__free(session->members[i], session->members[i]->current);
 	free(session->members);
@@ -150,6 +153,18 @@ int session__add(struct session *session, struct target *target)
 	return err;
 }
 
+/* Not for each of many images that come one after the other. */
+static void hurry_renew(struct session *session, struct target *target)
+{
+	uint64_t now = engine__now();
+
+	if (now < target->hurry_due_ns)
+		return;
+	target->hurry_due_ns = now + LOCATE_RENEW_NS;
+	session->hurry_until_ns = now + LOCATE_HURRY_NS;
+	session->locate_due_ns = now;
+}
+
 /* A new image under the same process: what was labelled so far stays with the old one. */
 static int member_replace(struct session *session, struct session_member *member)
 {
@@ -159,7 +174,7 @@ static int member_replace(struct session *session, struct session_member *member
 
 	session_member__settle(member, false);
 	target__forget(target);
-	session->hurry_until_ns = engine__now() + LOCATE_HURRY_NS;
+	hurry_renew(session, target);
 	member->execs = execs;
 	if (!member->published)
 		return 0;
@@ -644,9 +659,13 @@ static int members_finish(struct session *session)
 	if (session->options.follow)
 		return session_children__stop(session);
 	for (i = 0; i < session->member_count; i++)
-		if (session->members[i]->current)
-			session_member__finish(session, session->members[i],
-					       target__gone(session->members[i]->target));
+		if (session->members[i]->current) {
+			bool gone = target__gone(session->members[i]->target);
+
+			if (!gone)
+				target__identify(session->members[i]->target);
+			session_member__finish(session, session->members[i], gone);
+		}
 	return 0;
 }
 

@@ -5,6 +5,8 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -78,14 +80,45 @@ static struct session_member *origin_of(const struct session *session,
 	return from && from->serial == shared->from_serial ? from : NULL;
 }
 
+/* Whoever it is, one whose origin is not known is some member's relative. */
+static const struct target *any_of(const struct session *session)
+{
+	return session->member_count ? session->members[0]->target : NULL;
+}
+
+/*
+ * Whose end is watched; -1: it has ended, or cannot be watched, which is counted. Its id may be
+ * that of another process by now.
+ */
+static int watch(const struct session *session, uint32_t index)
+{
+	const struct tsn_target *shared = &session->engine->targets[index];
+	int pidfd = (int)syscall(SYS_pidfd_open, (pid_t)shared->seen_pid, 0);
+
+	if (pidfd < 0 && errno != ESRCH && errno != EINVAL)
+		__atomic_fetch_add(&session->engine->control->counters[TSN_COUNT_PROCESS_UNTRACKED],
+				   1, __ATOMIC_RELAXED);
+	if (pidfd < 0 || engine__holds(session->engine, index))
+		return pidfd;
+	close(pidfd);
+	return -1;
+}
+
 /* Makes a member of what a hook has put into a place. */
 static int adopt(struct session *session, uint32_t index)
 {
 	struct tsn_target *shared = &session->engine->targets[index];
 	struct session_member *from = origin_of(session, shared), *member;
 	bool copied = shared->forked && shared->ready && from;
-	struct target *target;
 	char comm[sizeof(shared->comm) + 1] = "";
+	struct target_news news = {
+		.pid = (pid_t)shared->seen_pid,
+		.own_pid = shared->own_pid,
+		.comm = comm,
+		.original = shared->forked && from ? from->target : NULL,
+		.relative = from ? from->target : any_of(session),
+	};
+	struct target *target;
 	int err;
 
 	/* It forked before its labels were looked for, and the fork hook has found them. */
@@ -93,8 +126,9 @@ static int adopt(struct session *session, uint32_t index)
 		session_member__locate(session, from);
 	copied = copied && from->published;
 	memcpy(comm, shared->comm, sizeof(shared->comm));
-	target = target__follow((pid_t)shared->seen_pid, shared->own_pid, comm,
-				shared->forked && from ? from->target : NULL, copied);
+	news.located = copied;
+	news.pidfd = watch(session, index);
+	target = target__follow(&news);
 	if (!target)
 		return -ENOMEM;
 	err = session_member__add(session, target, index, &member);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "image.h"
+#include "mappings.h"
 #include "proc.h"
 
 /* An id of the host's is easily given to a recorder in a container. */
@@ -19,22 +20,20 @@
 
 static void identity_read(struct target *target)
 {
-	pid_t living = proc__living(target->pid);
-	struct image_bases bases;
+	struct mappings mappings;
 	char hex[129];
 
+	target->changed = false;
 	free(target->comm);
 	free(target->exe);
 	free(target->build_id);
 	target->comm = proc__comm(target->pid, 0);
-	target->exe = proc__exe(living);
+	target->exe = proc__exe(proc__living(target->pid));
 	target->build_id = NULL;
-	if (image_bases__read(living, &bases))
-		return;
 	/* The executable is mapped first. */
-	if (bases.count && !image__build_id(&target->remote, bases.base[0], hex))
+	if (!reader__mappings(target->reader, &mappings) && mappings.count &&
+	    !image__build_id(&target->remote, mappings.modules[0], hex))
 		target->build_id = strdup(hex);
-	image_bases__free(&bases);
 }
 
 int target__open(pid_t pid, struct target **opened, char error[TARGET_ERROR_SIZE])
@@ -73,7 +72,7 @@ int target__open(pid_t pid, struct target **opened, char error[TARGET_ERROR_SIZE
 		target__free(target);
 		return err;
 	}
-	target->reader = reader__new(target->pid);
+	target->reader = reader__new(target->pid, NULL);
 	if (!target->reader) {
 		snprintf(error, TARGET_ERROR_SIZE, "out of memory");
 		target__free(target);
@@ -85,32 +84,35 @@ int target__open(pid_t pid, struct target **opened, char error[TARGET_ERROR_SIZE
 	return 0;
 }
 
-struct target *target__follow(pid_t pid, uint32_t own_pid, const char *comm,
-			      const struct target *from, bool located)
+struct target *target__follow(const struct target_news *news)
 {
 	struct target *target = calloc(1, sizeof(*target));
+	const struct target *original = news->original;
 
-	if (!target)
+	if (!target) {
+		if (news->pidfd >= 0)
+			close(news->pidfd);
 		return NULL;
-	target->pid = pid;
-	target->own_pid = own_pid;
-	target->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	target->reader = reader__new(pid);
+	}
+	target->pid = news->pid;
+	target->own_pid = news->own_pid;
+	target->pidfd = news->pidfd;
+	target->reader = reader__new(news->pid, news->relative ? news->relative->reader : NULL);
 	if (!target->reader) {
 		target__free(target);
 		return NULL;
 	}
 	target->remote = remote__process(target->reader);
-	if (from) {
-		target->exe = from->exe ? strdup(from->exe) : NULL;
-		target->build_id = from->build_id ? strdup(from->build_id) : NULL;
+	if (original) {
+		target->exe = original->exe ? strdup(original->exe) : NULL;
+		target->build_id = original->build_id ? strdup(original->build_id) : NULL;
 	} else if (target->pidfd >= 0) {
 		identity_read(target);
 	}
 	free(target->comm);
-	target->comm = strdup(comm);
-	if (from && located && from->located) {
-		table__copy(&target->table, &from->table);
+	target->comm = strdup(news->comm);
+	if (original && news->located && original->located) {
+		table__copy(&target->table, &original->table);
 		target->located = true;
 	}
 	return target;
@@ -131,19 +133,20 @@ void target__free(struct target *target)
 
 int target__locate(struct target *target)
 {
-	struct image_bases bases;
+	struct mappings mappings;
 	int err, best = -ENOENT;
 	size_t i;
 
 	if (target->located)
 		return 0;
-	err = image_bases__read(proc__living(target->pid), &bases);
+	target__identify(target);
+	err = reader__mappings(target->reader, &mappings);
 	if (err)
-		return err == -ENOENT ? -ESRCH : err;
-	for (i = 0; i < bases.count && best; i++) {
+		return err;
+	for (i = 0; i < mappings.count && best; i++) {
 		uint64_t address;
 
-		err = image__find_descriptor(&target->remote, bases.base[i], &address);
+		err = image__find_descriptor(&target->remote, mappings.modules[i], &address);
 		if (err == -EPERM || err == -ESRCH || err == -ETIMEDOUT)
 			best = err;
 		if (err == -ETIMEDOUT)
@@ -156,9 +159,8 @@ int target__locate(struct target *target)
 		if (!err || err == -EAGAIN || best == -ENOENT)
 			best = err == -EINVAL ? -EPROTONOSUPPORT : err;
 	}
-	if (!bases.count)
+	if (!mappings.count)
 		best = -ENODATA;
-	image_bases__free(&bases);
 	target->located = !best;
 	return best;
 }
@@ -166,7 +168,13 @@ int target__locate(struct target *target)
 void target__forget(struct target *target)
 {
 	target->located = false;
-	identity_read(target);
+	target->changed = true;
+}
+
+void target__identify(struct target *target)
+{
+	if (target->changed)
+		identity_read(target);
 }
 
 bool target__gone(const struct target *target)

@@ -25,6 +25,8 @@ struct target {
 	struct remote remote; /* through reader */
 	bool located;	      /* table is that of the image that runs */
 	struct table table;
+	bool changed;	       /* its image was replaced since comm, exe and build id were read */
+	uint64_t hurry_due_ns; /* for whoever looks for its labels: no hurry before */
 };
 
 /*
@@ -33,13 +35,20 @@ struct target {
  * *target.
  */
 int target__open(pid_t pid, struct target **target, char error[TARGET_ERROR_SIZE]);
-/*
- * A process that was forked, or replaced its image, in the session, as the kernel side tells of it;
- * it may have ended. from: the process that it is a copy of, whose program it has, and if located
- * its labels; NULL: none that is known. NULL: out of memory.
+/* A process that was forked, or replaced its image, in the session, as the kernel side tells of it.
  */
-struct target *target__follow(pid_t pid, uint32_t own_pid, const char *comm,
-			      const struct target *from, bool located);
+struct target_news {
+	pid_t pid;
+	int pidfd; /* the new target's from here on; -1: it has ended, or cannot be watched */
+	uint32_t own_pid; /* as in struct target */
+	const char *comm;
+	const struct target *original; /* that it is a copy of: it has its program, and ... */
+	bool located;		       /* ... its labels; NULL: none that is known */
+	const struct target *relative; /* of its family; NULL: none that is known */
+};
+
+/* NULL: out of memory; pidfd is closed then, too. */
+struct target *target__follow(const struct target_news *news);
 void target__free(struct target *target); /* NULL is fine */
 
 /*
@@ -50,8 +59,12 @@ void target__free(struct target *target); /* NULL is fine */
  */
 int target__locate(struct target *target);
 
-/* The image was replaced: forgets the table, reads comm, exe and build id anew. */
+/* The image was replaced: forgets the table. What else is known of it is read anew when its table
+ * is looked for next, or by target__identify(): an image may not last that long. */
 void target__forget(struct target *target);
+
+/* Reads comm, exe and build id, unless they are of the image that runs. */
+void target__identify(struct target *target);
 
 /* True once all its threads have exited. */
 bool target__gone(const struct target *target);

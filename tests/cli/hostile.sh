@@ -87,6 +87,52 @@ endures_faults() {
 	endures "$@"
 }
 
+# Its mappings cannot be read either: whoever tries waits. No process list here, which would.
+endures_mappings() {
+	need_root
+	{ [ -c /dev/fuse ] && unshare -m true; } || skip "no file system in user space can be mounted here"
+	endures "$@"
+}
+
+# Each member of a family may be waited for, but no longer than one alone.
+a_family_takes_no_longer_than_one_process() {
+	need_root
+	need_userfaultfd
+	start "$HOSTILE" family-withholds-later
+	wait_for_started
+	measured "$TICKSNICK" record -p "$PID" --follow-children -d 3 --no-strict -o report.json
+	assert_exit 0
+	awk -v took="$ELAPSED_MS" 'BEGIN { exit took > 5500 }' || fail "it took $ELAPSED_MS ms"
+	assert_matches '"memory_unread": [1-9]' report.json
+}
+
+# While it waits, and with its last reading before it.
+an_interrupt_is_answered_while_a_family_withholds() {
+	need_root
+	need_userfaultfd
+	start "$HOSTILE" family-withholds-later
+	wait_for_started
+	RUN="" /usr/bin/python3 - "$TICKSNICK" "$PID" <<'END' || fail "it was late, or left no report"
+import json, signal, subprocess, sys, time
+recorder = subprocess.Popen([sys.argv[1], "record", "-p", sys.argv[2], "--follow-children", "--no-strict",
+                             "-d", "30", "-o", "report.json", "-q"],
+                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+time.sleep(2.2)
+recorder.send_signal(signal.SIGINT)
+start = time.monotonic()
+try:
+    status = recorder.wait(timeout=20)
+except subprocess.TimeoutExpired:
+    recorder.kill()
+    sys.exit("it does not end")
+print("%.3f s" % (time.monotonic() - start))
+report = json.load(open("report.json"))
+assert status == 0 and report["session"]["ended_by"] == "signal", report["session"]
+assert report["threads"], report
+assert time.monotonic() - start < 2
+END
+}
+
 # The doctor reads it, too.
 the_doctor_ends_in_time() {
 	need_root
@@ -120,6 +166,10 @@ test_case endures slots-drop 0
 test_case endures_faults faults-unanswered 0 '"memory_unread": [1-9]'
 test_case endures_faults faults-unanswered-later 0 '"memory_unread": [1-9]'
 test_case endures_faults faults-answered-slowly 0 '"memory_unread": [1-9]'
+test_case a_family_takes_no_longer_than_one_process
+test_case an_interrupt_is_answered_while_a_family_withholds
+test_case endures_mappings mappings-withheld 5 'does not end'
+test_case endures_mappings mappings-withheld-later either 'does not end'
 test_case endures modules-many 0
 test_case endures module-of-gigabytes 0
 test_case the_doctor_ends_in_time

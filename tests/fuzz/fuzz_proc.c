@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 #include "host.h"
-#include "image.h"
+#include "mappings.h"
 #include "pids.h"
 #include "probe.h"
 #include "proc.h"
@@ -22,13 +22,11 @@ static FILE *opened(const char *text, size_t size)
 
 static void maps_try(const char *text, size_t size)
 {
-	struct image_bases bases = {.count = 42};
+	struct mappings mappings = {.count = 42};
 	FILE *file = opened(text, size);
 
-	if (!image_bases__parse(file, &bases)) {
-		fuzz_assert(bases.count <= IMAGE_MODULES_MAX && bases.count <= size);
-		image_bases__free(&bases);
-	}
+	if (!mappings__parse(file, &mappings))
+		fuzz_assert(mappings.count <= MAPPINGS_MODULES_MAX && mappings.count <= size);
 	fclose(file);
 }
 

@@ -287,8 +287,8 @@ static bool waits(pid_t recorder)
 	if (fscanf(file, "%ld %*x %lx", &call, &fds) != 2)
 		call = -1;
 	fclose(file);
-	/* For signals, for events, and for the target; for one thing it waits before, too. */
-	return call == SYS_ppoll && fds > 1;
+	/* For signals, for events, and for the target; for two things it waits before, too. */
+	return call == SYS_ppoll && fds > 2;
 }
 
 void record__begin(struct recording *recording, const char *options, const char *pids)

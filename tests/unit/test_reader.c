@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "allowance.h"
+#include "mappings.h"
 #include "reader.h"
 #include "suites.h"
 
@@ -20,7 +22,7 @@ static struct reader *reader;
 
 static void setup(void)
 {
-	reader = reader__new(getpid());
+	reader = reader__new(getpid(), NULL);
 	ck_assert_ptr_nonnull(reader);
 }
 
@@ -99,7 +101,7 @@ START_TEST(a_process_that_is_gone_says_so)
 		_exit(0);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	reader__free(reader);
-	reader = reader__new(pid);
+	reader = reader__new(pid, NULL);
 	ck_assert_int_eq(reader__gather(reader, 4096, 4, 4, 1, &read), -ESRCH);
 }
 END_TEST
@@ -122,6 +124,91 @@ START_TEST(a_read_that_does_not_end_is_given_up_and_none_is_begun_after_it)
 	while (child() && seconds() - before < 5)
 		reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read);
 	ck_assert_int_eq(child(), 0);
+}
+END_TEST
+
+START_TEST(a_family_waits_no_longer_than_one_process_and_others_are_read)
+{
+	struct reader *relative = reader__new(getpid(), reader),
+		      *other = reader__new(getpid(), NULL);
+	int here = 42, read = 0;
+	double before;
+
+	ck_assert(relative && other);
+	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), 0);
+	kill(child(), SIGSTOP);
+	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), -ETIMEDOUT);
+	reader__free(reader);
+	reader = NULL;
+	before = seconds();
+	ck_assert_int_eq(reader__gather(relative, (uintptr_t)&here, 4, 4, 1, &read), -ETIMEDOUT);
+	ck_assert_double_lt(seconds() - before, 0.5);
+	ck_assert_int_eq(reader__gather(other, (uintptr_t)&here, 4, 4, 1, &read), 0);
+	reader__free(relative);
+	reader__free(other);
+}
+END_TEST
+
+START_TEST(a_hurry_shortens_the_wait_and_what_answers_is_still_read)
+{
+	struct reader *other = reader__new(getpid(), NULL);
+	int here = 42, read = 0, ends[2];
+	double before;
+
+	ck_assert_ptr_nonnull(other);
+	ck_assert_int_eq(pipe(ends), 0);
+	reader__hurry_at(ends[0]);
+	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), 0);
+	kill(child(), SIGSTOP);
+	ck_assert_int_eq(write(ends[1], "", 1), 1);
+	before = seconds();
+	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), -ETIMEDOUT);
+	ck_assert_double_ge(seconds() - before, 0.09);
+	ck_assert_double_lt(seconds() - before, 0.8);
+	ck_assert_int_eq(reader__gather(other, (uintptr_t)&here, 4, 4, 1, &read), 0);
+	reader__hurry_at(-1);
+	reader__free(other);
+}
+END_TEST
+
+START_TEST(what_is_mapped_is_read_as_the_memory_is)
+{
+	struct mappings *mappings = malloc(sizeof(*mappings));
+	char magic[4];
+
+	ck_assert_ptr_nonnull(mappings);
+	ck_assert_int_eq(reader__mappings(reader, mappings), 0);
+	ck_assert_uint_ne(mappings->readable, 0);
+	ck_assert_uint_ge(mappings->count, 1);
+	ck_assert_uint_le(mappings->count, MAPPINGS_MODULES_MAX);
+	ck_assert_int_eq(reader__gather(reader, mappings->modules[0], 4, 4, 1, magic), 0);
+	ck_assert_mem_eq(magic, "\177ELF", 4);
+	kill(child(), SIGSTOP);
+	ck_assert_int_eq(reader__mappings(reader, mappings), -ETIMEDOUT);
+	free(mappings);
+}
+END_TEST
+
+START_TEST(an_allowance_is_used_up_and_comes_back_whole)
+{
+	struct allowance *allowance = allowance__new(5), *shared;
+	const uint64_t whole = ALLOWANCE_NS, long_ns = whole * ALLOWANCE_REFILL;
+
+	ck_assert_ptr_nonnull(allowance);
+	shared = allowance__share(allowance);
+	ck_assert_uint_eq(allowance__left(allowance, 5), whole);
+	allowance__use(allowance, 5, whole / 4);
+	ck_assert_uint_eq(allowance__left(shared, 5), whole - whole / 4);
+	ck_assert_uint_eq(allowance__left(shared, 5 + long_ns), whole);
+	allowance__use(allowance, 5 + long_ns, 2 * whole);
+	ck_assert_uint_eq(allowance__left(shared, 5 + 2 * long_ns - ALLOWANCE_REFILL), 0);
+	ck_assert_uint_eq(allowance__left(shared, 5 + 2 * long_ns), whole);
+	allowance__hurry(allowance, 5 + 2 * long_ns);
+	ck_assert_uint_eq(allowance__left(shared, 5 + 9 * long_ns), ALLOWANCE_HURRY_NS);
+	allowance__end(allowance);
+	ck_assert_uint_eq(allowance__left(shared, 5 + 9 * long_ns), 0);
+	allowance__free(allowance);
+	allowance__free(shared);
 }
 END_TEST
 
@@ -227,6 +314,10 @@ Suite *reader_suite(void)
 	tcase_add_test(tcase, what_is_not_there_is_a_fault_and_no_end);
 	tcase_add_test(tcase, a_process_that_is_gone_says_so);
 	tcase_add_test(tcase, a_read_that_does_not_end_is_given_up_and_none_is_begun_after_it);
+	tcase_add_test(tcase, a_family_waits_no_longer_than_one_process_and_others_are_read);
+	tcase_add_test(tcase, a_hurry_shortens_the_wait_and_what_answers_is_still_read);
+	tcase_add_test(tcase, what_is_mapped_is_read_as_the_memory_is);
+	tcase_add_test(tcase, an_allowance_is_used_up_and_comes_back_whole);
 	tcase_add_test(tcase, a_child_that_waits_for_a_cpu_is_not_given_up);
 	tcase_add_test(tcase, a_child_that_is_killed_is_replaced);
 	tcase_add_test(tcase, the_child_holds_nothing_open_and_ends_with_its_reader);

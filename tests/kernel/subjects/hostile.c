@@ -14,11 +14,13 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "fuse.h"
 #include "subject.h"
 
 #define PAGE	  4096u
 #define LATER_US  300000
 #define LIFE_NS	  20000000000u
+#define FAMILY	  20
 #define KERNEL_AT 0xffff888000000000u
 
 TSN_FINE(work, "work");
@@ -29,6 +31,14 @@ static struct tsn_process *const process = &tsn_process_descriptor;
 static struct tsn_label *label_at(uint32_t id)
 {
 	return (struct tsn_label *)process->labels + id;
+}
+
+static void work_once(void)
+{
+	TSN_SCOPE(request);
+	TSN_SCOPE(work);
+
+	subject_spin_until(subject_now() + 1000000);
 }
 
 static void die(const char *what)
@@ -239,6 +249,26 @@ static void faults_unanswered_later(void)
 	slots_withhold();
 }
 
+/* Children, each of which has slots of its own that it withholds. */
+static void family_withholds(void)
+{
+	pid_t parent = getpid();
+	int i;
+
+	usleep(4 * LATER_US);
+	for (i = 0; i < FAMILY; i++) {
+		if (fork())
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(0);
+		work_once();
+		slots_withhold();
+		for (;;)
+			pause();
+	}
+}
+
 static void *answer_slowly(void *context)
 {
 	int fd = (int)(intptr_t)context;
@@ -261,6 +291,38 @@ static void faults_answered_slowly(void)
 	process->slots_used = process->slots_max;
 	if (pthread_create(&thread, NULL, answer_slowly, (void *)(intptr_t)slots_withhold()))
 		die("pthread_create");
+}
+
+/* ---- mappings that cannot be looked at ---- */
+
+/* Holds the lock of the address space, waiting for what was written to this page to be taken. */
+static void *mappings_hold(void *page)
+{
+	mmap(page, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	return NULL;
+}
+
+static void mappings_withhold(void)
+{
+	int fd = fuse_file();
+	pthread_t thread;
+	volatile char *page;
+
+	if (fd < 0)
+		die("a file system in user space");
+	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		die("mmap");
+	*page = 1;
+	if (pthread_create(&thread, NULL, mappings_hold, (void *)page))
+		die("pthread_create");
+	usleep(20000);
+}
+
+static void mappings_withhold_later(void)
+{
+	usleep(LATER_US);
+	mappings_withhold();
 }
 
 /* ---- modules ---- */
@@ -353,17 +415,12 @@ static const struct {
 	{"faults-unanswered", faults_unanswered, 0},
 	{"faults-unanswered-later", faults_unanswered_later, 0},
 	{"faults-answered-slowly", faults_answered_slowly, 0},
+	{"family-withholds-later", family_withholds, 1},
+	{"mappings-withheld", mappings_withhold, 0},
+	{"mappings-withheld-later", mappings_withhold_later, 0},
 	{"modules-many", modules_many, 1},
 	{"module-of-gigabytes", module_of_gigabytes, 1},
 };
-
-static void work_once(void)
-{
-	TSN_SCOPE(request);
-	TSN_SCOPE(work);
-
-	subject_spin_until(subject_now() + 1000000);
-}
 
 /* A thread that works all along, and in labels before the mode begins, which the main thread begins
  * meanwhile. */
