@@ -362,7 +362,12 @@ static __always_inline void final_take(struct tsn_target *target, __u32 index)
 		return;
 	reader.from = final->durations;
 	n = final->durations_used;
-	bpf_loop(n < TSN_DURATIONS_MAX ? n : TSN_DURATIONS_MAX, block_copy, &reader, 0);
+	/* Nothing else runs on this CPU meanwhile. */
+	if (n > TSN_FINAL_HEADS_MAX) {
+		n = TSN_FINAL_HEADS_MAX;
+		reader.failed = 1;
+	}
+	bpf_loop(n, block_copy, &reader, 0);
 	reader.from = final->contexts;
 	n = final->contexts_used;
 	bpf_loop(n < TSN_CONTEXTS_MAX ? n + 1 : TSN_CONTEXTS_MAX, piece_copy, &reader, 0);

@@ -20,7 +20,8 @@
 #define TSN_GLANCE_MAX	     8	  /* running threads up to which every tick takes a glance */
 #define TSN_TIMED_EVERY	     64	  /* one run in so many measures itself */
 #define TSN_PIECES_MAX	     65536
-#define TSN_FINAL_BLOCKS_MAX 256 /* blocks of durations that the end of a process hands in */
+#define TSN_FINAL_HEADS_MAX  4096 /* blocks of durations that the end of a process looks at ... */
+#define TSN_FINAL_BLOCKS_MAX 256  /* ... and hands in */
 
 /*
  * Whose account a cell is on. Time goes to one OWN or STALE cell, and once more to an OUTER one for
