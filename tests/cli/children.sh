@@ -95,6 +95,60 @@ stops_at_its_time_while_children_go_on() {
 	assert_contains "calls (pid"
 }
 
+# The recorder is stopped until a child's id is that of somebody who lives longer than all of them.
+a_stranger_with_the_id_of_a_child_is_not_followed() {
+	[ -w /proc/sys/kernel/ns_last_pid ] || skip "the next process id cannot be chosen here"
+	# shellcheck disable=SC2016
+	printf '%s\n' '"$1" 1 & for i in $(seq 200); do [ -e go ] || sleep 0.05; done' \
+		'sh -c '\''echo $$ >child.new; mv child.new child'\'' ; wait' >command
+	RUN="" /usr/bin/python3 - "$TICKSNICK" "$SUBJECTS/calls" <<'END' || fail "a stranger was followed"
+import os, signal, subprocess, sys, time
+def until(true):
+    end = time.monotonic() + 15
+    while not true():
+        assert time.monotonic() < end, "it does not come"
+        time.sleep(0.005)
+recorder = subprocess.Popen([sys.argv[1], "record", "--follow-children", "-q", "-o", "report.json", "--",
+                             "sh", "./command", sys.argv[2]])
+def opened(name):
+    try:
+        return os.readlink(f"/proc/{recorder.pid}/fd/{name}")
+    except OSError:
+        return ""
+until(lambda: any("perf_event" in opened(name) for name in os.listdir(f"/proc/{recorder.pid}/fd")))
+time.sleep(0.2)
+recorder.send_signal(signal.SIGSTOP)
+open("go", "w").close()
+until(lambda: os.path.exists("child"))
+child = int(open("child").read())
+until(lambda: not os.path.exists(f"/proc/{child}"))
+stranger = 0
+for _ in range(50):
+    open("/proc/sys/kernel/ns_last_pid", "w").write(str(child - 1))
+    stranger = os.fork()
+    if not stranger:
+        time.sleep(20)
+        os._exit(0)
+    if stranger == child:
+        break
+    os.kill(stranger, signal.SIGKILL)
+    os.waitpid(stranger, 0)
+try:
+    if stranger == child:
+        recorder.send_signal(signal.SIGCONT)
+        recorder.wait(timeout=10)
+    else:
+        print("NOT CHECKED: the id was not to be had")
+        recorder.kill()
+except subprocess.TimeoutExpired:
+    recorder.kill()
+    sys.exit("the recorder waits for the stranger")
+finally:
+    if stranger == child:
+        os.kill(stranger, signal.SIGKILL)
+END
+}
+
 a_fork_bomb_is_survived_and_counted() {
 	run "$TICKSNICK" record --follow-children -o report.json -q -- "$SUBJECTS/forks" bomb 600
 	assert_exit 0
@@ -118,5 +172,6 @@ if [ "$(id -u)" -eq 0 ]; then
 	test_case a_process_without_labels_may_have_labelled_children
 	test_case goes_on_until_the_last_child_has_ended
 	test_case stops_at_its_time_while_children_go_on
+	test_case a_stranger_with_the_id_of_a_child_is_not_followed
 	test_case a_fork_bomb_is_survived_and_counted
 fi
