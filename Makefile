@@ -148,7 +148,7 @@ fuzz:
 	@$(SUBMAKE) $(FUZZ_BIN)
 	@bash tests/fuzz/run.sh $(BUILD) $(FUZZ_SECONDS)
 
-# Comparisons of real recordings: twenty minutes on a machine without other work.
+# Comparisons of real recordings: half an hour on a machine without other work.
 bench-diff:
 	@$(DEPS) build bench
 	@$(SUBMAKE) all
