@@ -107,15 +107,24 @@ int launch__go(struct launch *launch)
 	return err;
 }
 
+/* Returns its id. */
+static pid_t forget(struct launch *launch)
+{
+	pid_t pid = launch->pid;
+
+	close(launch->go_fd);
+	close(launch->failed_fd);
+	launch->pid = 0;
+	return pid;
+}
+
 bool launch__failed(struct launch *launch, char what[LAUNCH_WHAT_SIZE])
 {
 	int status = 0;
 
 	if (launch->pid <= 0 || waitpid(launch->pid, &status, WNOHANG) != launch->pid)
 		return false;
-	close(launch->go_fd);
-	close(launch->failed_fd);
-	launch->pid = 0;
+	forget(launch);
 	if (WIFSIGNALED(status))
 		snprintf(what, LAUNCH_WHAT_SIZE, "was ended by signal %d (%s)", WTERMSIG(status),
 			 strsignal(WTERMSIG(status)));
@@ -127,20 +136,19 @@ bool launch__failed(struct launch *launch, char what[LAUNCH_WHAT_SIZE])
 void launch__end(struct launch *launch)
 {
 	struct timespec moment = {0, 10000000};
+	pid_t pid;
 	int tries;
 
 	if (launch->pid <= 0)
 		return;
-	close(launch->go_fd);
-	close(launch->failed_fd);
-	if (waitpid(launch->pid, NULL, WNOHANG) == 0) {
-		kill(launch->pid, SIGTERM);
-		for (tries = 0; tries < 100 && waitpid(launch->pid, NULL, WNOHANG) == 0; tries++)
+	pid = forget(launch);
+	if (waitpid(pid, NULL, WNOHANG) == 0) {
+		kill(pid, SIGTERM);
+		for (tries = 0; tries < 100 && waitpid(pid, NULL, WNOHANG) == 0; tries++)
 			nanosleep(&moment, NULL);
 		if (tries == 100) {
-			kill(launch->pid, SIGKILL);
-			waitpid(launch->pid, NULL, 0);
+			kill(pid, SIGKILL);
+			waitpid(pid, NULL, 0);
 		}
 	}
-	launch->pid = 0;
 }

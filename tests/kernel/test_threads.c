@@ -332,7 +332,6 @@ Suite *threads_suite(void)
 {
 	Suite *suite = suite_create("threads");
 	TCase *cases = tcase_create("threads");
-	TCase *greedy = tcase_create("greedy");
 
 	tcase_set_timeout(cases, 120);
 	tcase_add_test(cases, thousands_of_short_threads_lose_no_time_and_no_call);
@@ -341,9 +340,8 @@ Suite *threads_suite(void)
 	tcase_add_test(cases, four_thousand_threads_that_are_killed_at_once_leave_all_their_time);
 	tcase_add_test(cases, a_thread_with_the_id_of_one_that_has_ended_has_a_row_of_its_own);
 	tcase_add_test(cases, a_process_with_the_pid_of_a_target_that_has_ended_is_not_recorded);
-	suite_add_tcase(suite, cases);
-	tcase_add_loop_test(greedy, a_thread_that_never_lets_go_of_its_cpu_runs_by_its_own_clock, 0,
+	tcase_add_loop_test(cases, a_thread_that_never_lets_go_of_its_cpu_runs_by_its_own_clock, 0,
 			    2);
-	suite_add_tcase(suite, greedy);
+	suite_add_tcase(suite, cases);
 	return suite;
 }

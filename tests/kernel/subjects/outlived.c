@@ -35,6 +35,12 @@ static void meet(void)
 	pthread_barrier_wait(&barrier);
 }
 
+static void outlive(void)
+{
+	subject_say("over", subject_now());
+	meet();
+}
+
 static void *work(void *argument)
 {
 	for (;;) {
@@ -76,11 +82,9 @@ int main(int argc, char **argv)
 		}
 		if (again) {
 			TSN_SCOPE(request);
-			subject_say("over", subject_now());
-			meet();
+			outlive();
 		} else {
-			subject_say("over", subject_now());
-			meet();
+			outlive();
 		}
 	}
 }
