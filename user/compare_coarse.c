@@ -16,12 +16,6 @@ const char *const compare_duration_names[COMPARE_DURATIONS] = {
 
 static const unsigned percents[COMPARE_DURATIONS] = {[COMPARE_P50] = 50, [COMPARE_P99] = 99};
 
-/* The entries of one label. */
-struct group {
-	const struct compare_entry *entries;
-	size_t count;
-};
-
 /* Executions whose durations were not kept: by an earlier version, or because they could not be
  * read. */
 static bool is_untimed(const struct profile_coarse *row)
@@ -29,7 +23,7 @@ static bool is_untimed(const struct profile_coarse *row)
 	return row->executions > 0 && row->histogram_count == 0;
 }
 
-static int add_up(const struct group *group, struct compare_coarse *coarse)
+static int add_up(const struct compare_group *group, struct compare_coarse *coarse)
 {
 	bool unknown[ESTIMATE_SIDES] = {false}; /* the longest of some report */
 
@@ -94,21 +88,23 @@ static double mean_variance(const struct compare_coarse_side *side)
 	return squares / (n - 1) / n;
 }
 
-/* Whether a run tells of durations of that kind. */
-static bool tells(const struct profile_coarse *row, int which)
+/* One run's duration of that kind. A percentile has no weight: each run that has durations counts
+ * the same. */
+static bool tell_duration(const void *entry, int which, double *amount, double *weight)
 {
+	const struct profile_coarse *row = entry;
+
 	if (row->executions == 0)
 		return false;
-	return !is_untimed(row) || (which == COMPARE_MEAN && row->sum_ns > 0);
-}
-
-/* One run's duration of that kind. */
-static double duration_of(const struct profile_coarse *row, int which)
-{
-	if (which == COMPARE_MEAN)
-		return (double)row->sum_ns;
-	return (double)histogram__percentile(row->histogram, row->histogram_count, percents[which],
-					     row->max_ns);
+	if (which == COMPARE_MEAN) {
+		*amount = (double)row->sum_ns;
+		*weight = (double)row->executions;
+		return !is_untimed(row) || row->sum_ns > 0;
+	}
+	*amount = (double)histogram__percentile(row->histogram, row->histogram_count,
+						percents[which], row->max_ns);
+	*weight = 1;
+	return !is_untimed(row);
 }
 
 static double degrees_of_executions(const struct compare_coarse *coarse)
@@ -118,38 +114,6 @@ static double degrees_of_executions(const struct compare_coarse *coarse)
 	const uint64_t least = base < new ? base : new;
 
 	return least > 1 ? (double)least - 1 : 1;
-}
-
-/*
- * The mean is a ratio, weighed by executions. A run's percentile has no such weight: each run that
- * has durations counts the same. It is one of all runs' durations together, so that no drift can
- * be taken out of it.
- */
-static void between_runs(const struct group *group, int which, double *numbers,
-			 struct estimate_spread *spread)
-{
-	struct estimate_runs runs[ESTIMATE_SIDES] = {{0}};
-
-	for (int side = 0; side < ESTIMATE_SIDES; side++) {
-		double *amount = numbers, *weight = amount + group->count;
-		double *when = weight + group->count;
-
-		numbers += 3 * group->count;
-		runs[side] = (struct estimate_runs){amount, weight,
-						    which == COMPARE_MEAN ? when : NULL, 0};
-		for (size_t i = 0; i < group->count; i++) {
-			const struct profile_coarse *row = group->entries[i].row;
-			const size_t k = runs[side].count;
-
-			if (group->entries[i].side != side || !tells(row, which))
-				continue;
-			amount[k] = duration_of(row, which);
-			weight[k] = which == COMPARE_MEAN ? (double)row->executions : 1;
-			when[k] = group->entries[i].when_s;
-			runs[side].count++;
-		}
-	}
-	estimate__between_runs(runs, spread);
 }
 
 /* Where durations are missing, nothing is known of how great the error is. */
@@ -178,15 +142,17 @@ static void fill_percentile(const struct compare_coarse_side *from, int which, d
 	side->trials = from->untimed ? 0 : (double)from->executions / wider;
 }
 
-static void estimate_duration(const struct group *group, struct compare_coarse *coarse, int which,
-			      double *numbers)
+/* A percentile is one of all runs' durations together, so that no drift can be taken out of it. */
+static int estimate_duration(const struct compare_group *group, struct compare_coarse *coarse,
+			     int which)
 {
 	const double widening = COMPARE_SINGLE_WIDENING;
 	struct estimate *estimate = &coarse->duration[which].estimate;
 	struct estimate_spread spread;
 	double df;
 
-	between_runs(group, which, numbers, &spread);
+	if (compare__spread(group, tell_duration, which, which == COMPARE_MEAN, &spread))
+		return -ENOMEM;
 	df = spread.df;
 	estimate->kind = which == COMPARE_MEAN ? ESTIMATE_MEAN : ESTIMATE_PERCENTILE;
 	estimate->percent = percents[which];
@@ -212,24 +178,22 @@ static void estimate_duration(const struct group *group, struct compare_coarse *
 		if (side->value == 0)
 			estimate->comparable = false;
 	}
+	return 0;
 }
 
-static int fill_row(const struct group *group, struct compare_coarse *coarse)
+static int fill_row(const struct compare_group *group, struct compare_coarse *coarse)
 {
-	double *numbers = calloc(ESTIMATE_SIDES * 3 * group->count, sizeof(*numbers));
-	int error = 0;
+	int error;
 
 	coarse->label = strdup(group->entries[0].label);
-	if (!coarse->label || !numbers)
-		error = -ENOMEM;
-	if (!error)
-		error = add_up(group, coarse);
-	if (!error) {
-		coarse->state = state_of(coarse);
-		for (int which = 0; which < COMPARE_DURATIONS; which++)
-			estimate_duration(group, coarse, which, numbers);
-	}
-	free(numbers);
+	if (!coarse->label)
+		return -ENOMEM;
+	error = add_up(group, coarse);
+	if (error)
+		return error;
+	coarse->state = state_of(coarse);
+	for (int which = 0; which < COMPARE_DURATIONS && !error; which++)
+		error = estimate_duration(group, coarse, which);
 	return error;
 }
 
@@ -242,8 +206,8 @@ int compare__coarse_rows(struct comparison *comparison, const struct compare_ent
 	if (!comparison->coarse)
 		return -ENOMEM;
 	while (at < count) {
-		const struct group group = {entries + at,
-					    compare__same_label(entries + at, count - at)};
+		const struct compare_group group = {entries + at,
+						    compare__same_label(entries + at, count - at)};
 		const int error = fill_row(&group, &comparison->coarse[comparison->coarse_count++]);
 
 		if (error)

@@ -91,11 +91,10 @@ static double sampling_variance(const struct compare_run *run, const struct prof
 	return fmax(1 - part, 1 / all) * run->effect / (double)row->hits;
 }
 
-/* The entries of one label and kind. */
+/* A label's rows, and what they are measured against. */
 struct group {
 	const struct comparison *comparison;
-	const struct compare_entry *entries;
-	size_t count;
+	struct compare_group rows;
 	const struct compare_run *const *runs;
 };
 
@@ -110,8 +109,8 @@ static double labelled_ns(const struct group *group, int side)
 
 static void add_up(const struct group *group, struct compare_fine *fine)
 {
-	for (size_t i = 0; i < group->count; i++) {
-		const struct compare_entry *entry = &group->entries[i];
+	for (size_t i = 0; i < group->rows.count; i++) {
+		const struct compare_entry *entry = &group->rows.entries[i];
 		const struct profile_fine *row = entry->row;
 		struct compare_fine_side *side = &fine->side[entry->side];
 		const uint64_t waits[] = {row->runnable_ns, row->blocked_ns, row->io_ns};
@@ -166,8 +165,8 @@ static struct estimate_side rate_of(const struct group *group, int side)
 {
 	double amount = 0, calls = 0, variance = 0, exposure = 0;
 
-	for (size_t i = 0; i < group->count; i++) {
-		const struct compare_entry *entry = &group->entries[i];
+	for (size_t i = 0; i < group->rows.count; i++) {
+		const struct compare_entry *entry = &group->rows.entries[i];
 		const struct compare_run *run = &group->runs[entry->side][entry->run];
 		const struct profile_fine *row = entry->row;
 		const double running = (double)row->running_ns;
@@ -187,32 +186,26 @@ static struct estimate_side rate_of(const struct group *group, int side)
 	};
 }
 
+static bool tell_calls(const void *entry, int which, double *amount, double *weight)
+{
+	const struct profile_fine *row = entry;
+
+	(void)which;
+	*amount = (double)row->running_ns;
+	*weight = (double)row->calls;
+	return true;
+}
+
 /* The variance between runs, where it is known, is never taken to be below that of sampling, which
  * is a part of it. */
-static void add_between_runs(const struct group *group, struct estimate *estimate, double *numbers)
+static int add_between_runs(const struct group *group, struct estimate *estimate)
 {
 	const double wider = COMPARE_SINGLE_WIDENING * COMPARE_SINGLE_WIDENING;
 	const double noise = COMPARE_SINGLE_NOISE * COMPARE_SINGLE_NOISE;
-	struct estimate_runs runs[ESTIMATE_SIDES] = {{0}};
 	struct estimate_spread spread;
 
-	for (int side = 0; side < ESTIMATE_SIDES; side++) {
-		double *amount = numbers, *weight = amount + group->count;
-		double *when = weight + group->count;
-
-		numbers += 3 * group->count;
-		runs[side] = (struct estimate_runs){amount, weight, when, 0};
-		for (size_t i = 0; i < group->count; i++) {
-			const struct profile_fine *row = group->entries[i].row;
-
-			if (group->entries[i].side != side)
-				continue;
-			amount[runs[side].count] = (double)row->running_ns;
-			when[runs[side].count] = group->entries[i].when_s;
-			weight[runs[side].count++] = (double)row->calls;
-		}
-	}
-	estimate__between_runs(runs, &spread);
+	if (compare__spread(&group->rows, tell_calls, 0, true, &spread))
+		return -ENOMEM;
 	estimate->df = spread.df > 0 ? spread.df : INFINITY;
 	for (int side = 0; side < ESTIMATE_SIDES; side++) {
 		struct estimate_side *of = &estimate->side[side];
@@ -225,31 +218,27 @@ static void add_between_runs(const struct group *group, struct estimate *estimat
 			of->exposure /= wider;
 		}
 	}
+	return 0;
 }
 
 static int fill_row(const struct group *group, struct compare_fine *fine)
 {
 	struct estimate *estimate = &fine->per_call.estimate;
-	double *numbers = calloc(ESTIMATE_SIDES * 3 * group->count, sizeof(*numbers));
 
-	fine->label = strdup(group->entries[0].label);
-	if (!fine->label || !numbers) {
-		free(numbers);
+	fine->label = strdup(group->rows.entries[0].label);
+	if (!fine->label)
 		return -ENOMEM;
-	}
-	if (group->entries[0].idle)
+	if (group->rows.entries[0].idle)
 		fine->state = COMPARE_IDLE;
 	add_up(group, fine);
 	fine->state = state_of(fine);
 	for (int side = 0; side < ESTIMATE_SIDES; side++)
 		estimate->side[side] = rate_of(group, side);
-	add_between_runs(group, estimate, numbers);
 	estimate->kind = ESTIMATE_RATE;
 	estimate->comparable = fine->state == COMPARE_BOTH ||
 			       fine->state == COMPARE_UNSAMPLED_BASE ||
 			       fine->state == COMPARE_UNSAMPLED_NEW;
-	free(numbers);
-	return 0;
+	return add_between_runs(group, estimate);
 }
 
 int compare__fine_rows(struct comparison *comparison, const struct compare_entry *entries,
@@ -261,13 +250,15 @@ int compare__fine_rows(struct comparison *comparison, const struct compare_entry
 	if (!comparison->fine)
 		return -ENOMEM;
 	while (at < count) {
-		const struct group group = {comparison, entries + at,
-					    compare__same_label(entries + at, count - at), runs};
+		const struct group group = {
+			comparison,
+			{entries + at, compare__same_label(entries + at, count - at)},
+			runs};
 		const int error = fill_row(&group, &comparison->fine[comparison->fine_count++]);
 
 		if (error)
 			return error;
-		at += group.count;
+		at += group.rows.count;
 	}
 	return 0;
 }

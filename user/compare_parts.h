@@ -28,6 +28,20 @@ struct compare_run {
 	double ns_per_hit; /* running time that a hit stands for; NaN without hits */
 };
 
+/* The entries of one label and kind. */
+struct compare_group {
+	const struct compare_entry *entries;
+	size_t count;
+};
+
+/* An amount for a weight: what a run's row says of a quantity. False: nothing. */
+typedef bool compare_telling(const void *row, int which, double *amount, double *weight);
+
+/* What the runs of a label say of the variance between runs; drift: one may be taken out. 0 or
+ * -ENOMEM. */
+int compare__spread(const struct compare_group *group, compare_telling *telling, int which,
+		    bool drift, struct estimate_spread *spread);
+
 /*
  * Fill comparison->fine and ->coarse: estimates, states, sums; no intervals yet. Entries are those
  * of all rows. 0 or -ENOMEM.
