@@ -107,8 +107,8 @@ static struct comparison *compare(struct profile *const *base, struct profile *c
 				  size_t count)
 {
 	const struct compare_input input[ESTIMATE_SIDES] = {
-		{(const struct profile *const *)base, count},
-		{(const struct profile *const *)new, count}};
+		{(const struct profile *const *)base, count, NULL},
+		{(const struct profile *const *)new, count, NULL}};
 
 	return compare__new(input, COMPARE_THRESHOLD, COMPARE_ALPHA);
 }

@@ -29,6 +29,7 @@ static const char *const fail_on_names[FAIL_ONS] = {"never", "regression", "cann
 struct side {
 	char **paths; /* as many as there are arguments at most; borrowed texts */
 	struct profile **reports;
+	const char **names; /* of the files, as messages call them; borrowed */
 	size_t count;
 };
 
@@ -203,6 +204,7 @@ static int read_side(struct side *side)
 	for (size_t i = 0; i < side->count && !status; i++) {
 		const char *name = command_files__name(side->paths[i]), *same;
 
+		side->names[i] = name;
 		status = command_files__read(NAME, side->paths[i], &side->reports[i]);
 		if (status)
 			break;
@@ -233,7 +235,7 @@ static int run(struct arguments *arguments)
 		if (status)
 			return status;
 		input[i] = (struct compare_input){(const struct profile *const *)side->reports,
-						  side->count};
+						  side->count, side->names};
 	}
 	comparison = compare__new(input, arguments->threshold, COMPARE_ALPHA);
 	if (!comparison)
@@ -258,7 +260,9 @@ int cmd_diff(int argc, char **argv)
 	for (int i = 0; i < ESTIMATE_SIDES; i++) {
 		arguments.side[i].paths = calloc((size_t)argc, sizeof(char *));
 		arguments.side[i].reports = calloc((size_t)argc, sizeof(struct profile *));
-		complete &= arguments.side[i].paths && arguments.side[i].reports;
+		arguments.side[i].names = calloc((size_t)argc, sizeof(char *));
+		complete &= arguments.side[i].paths && arguments.side[i].reports &&
+			    arguments.side[i].names;
 	}
 	argp_err_exit_status = EXIT_USAGE;
 	if (complete)
@@ -271,6 +275,7 @@ int cmd_diff(int argc, char **argv)
 			profile__free(arguments.side[i].reports[k]);
 		free(arguments.side[i].paths);
 		free(arguments.side[i].reports);
+		free(arguments.side[i].names);
 	}
 	return status;
 }

@@ -121,6 +121,7 @@ struct comparison {
 struct compare_input {
 	const struct profile *const *reports; /* borrowed; at least one */
 	size_t count;
+	const char *const *names; /* of their files, for warnings; borrowed. NULL: none */
 };
 
 /* threshold in 0..1, alpha in 0..1 without the ends. NULL: out of memory. */

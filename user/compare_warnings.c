@@ -15,6 +15,9 @@
 #define PERIOD_MOVED	   0.05 /* relative: it is drawn at random, and cut by the session's edges */
 #define LOSSES_PER_HIT_MAX 0.001
 #define COVERAGE_MOVED	   0.02 /* of all */
+#define NAMED_MAX	   3	/* reports that a warning about some names */
+#define NAME_BYTES_MAX	   100	/* of a name; the end tells more than the start */
+#define NAME_SIZE	   (NAME_BYTES_MAX + 8)
 
 __attribute__((format(printf, 3, 4))) static int warn(struct comparison *comparison,
 						      const char *code, const char *format, ...)
@@ -52,6 +55,56 @@ static const struct profile *report_at(const struct all *all, size_t i)
 			       : all->input[ESTIMATE_NEW].reports[i - base->count];
 }
 
+/* " (FILE)" for a report with a name, "" for one without. */
+static const char *name_of(const struct all *all, size_t i, char buffer[NAME_SIZE])
+{
+	const size_t first = all->input[ESTIMATE_BASE].count;
+	const struct compare_input *input = &all->input[i < first ? ESTIMATE_BASE : ESTIMATE_NEW];
+	const char *name = input->names ? input->names[i < first ? i : i - first] : NULL;
+	const size_t length = name ? strlen(name) : 0;
+	const bool cut = length > NAME_BYTES_MAX;
+
+	buffer[0] = '\0';
+	if (name)
+		snprintf(buffer, NAME_SIZE, " (%s%s)", cut ? ".." : "",
+			 cut ? name + length - NAME_BYTES_MAX : name);
+	return buffer;
+}
+
+/* Some of all reports, and the first of them. */
+struct some {
+	size_t count, first[NAMED_MAX];
+};
+
+static void count_in(struct some *some, size_t i, bool is)
+{
+	if (!is)
+		return;
+	if (some->count < NAMED_MAX)
+		some->first[some->count] = i;
+	some->count++;
+}
+
+/* A warning about some reports: "2 of 10 reports", what is wrong with them, which these are. */
+static int warn_some(struct comparison *comparison, const struct all *all, const struct some *some,
+		     const char *code, const char *what)
+{
+	char names[NAMED_MAX * NAME_SIZE + 8] = "", name[NAME_SIZE];
+
+	for (size_t i = 0; i < some->count && i < NAMED_MAX; i++) {
+		if (*name_of(all, some->first[i], name) == '\0')
+			continue;
+		name[strlen(name) - 1] = '\0'; /* the parenthesis */
+		strcat(names, i > 0 ? ", " : " (");
+		strcat(names, name + 2);
+	}
+	if (*names)
+		strcat(names, some->count > NAMED_MAX ? ", ..)" : ")");
+	return some->count == 0 ? 0
+				: warn(comparison, code, "%zu of %zu reports %s%s", some->count,
+				       all->count, what, names);
+}
+
 static const char *kernel_of(const struct profile *profile)
 {
 	return profile->host.kernel;
@@ -84,6 +137,7 @@ static int warn_texts(struct comparison *comparison, const struct all *all)
 		{"kernel", "kernels", kernel_of},
 		{"virtualization", "kinds of virtualization", virtualization_of},
 	};
+	char one[NAME_SIZE], two[NAME_SIZE];
 	int error = 0;
 
 	for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
@@ -95,9 +149,10 @@ static int warn_texts(struct comparison *comparison, const struct all *all)
 			if (strcmp(first ? first : "", other ? other : "") == 0)
 				continue;
 			error = warn(comparison, texts[k].code,
-				     "the reports are from different %s: %s and %s", texts[k].words,
-				     first ? first : "one not known",
-				     other ? other : "one not known");
+				     "the reports are from different %s: %s%s and %s%s",
+				     texts[k].words, first ? first : "one not known",
+				     name_of(all, 0, one), other ? other : "one not known",
+				     name_of(all, i, two));
 			break;
 		}
 	}
@@ -124,32 +179,36 @@ static int warn_numbers(struct comparison *comparison, const struct all *all)
 {
 	const struct profile *first = report_at(all, 0);
 	bool cpus = false, frequency = false, period = false;
-	char one[UNITS_SIZE], two[UNITS_SIZE];
+	char one[UNITS_SIZE], two[UNITS_SIZE], here[NAME_SIZE], there[NAME_SIZE];
 	int error = 0;
 
+	name_of(all, 0, here);
 	for (size_t i = 1; i < all->count && !error; i++) {
 		const struct profile *other = report_at(all, i);
 
+		name_of(all, i, there);
 		if (!cpus && first->host.cpus != other->host.cpus) {
 			cpus = true;
-			error = warn(comparison, "cpu_count", "the reports are from %u and %u CPUs",
-				     first->host.cpus, other->host.cpus);
+			error = warn(comparison, "cpu_count",
+				     "the reports are from %u%s and %u%s CPUs", first->host.cpus,
+				     here, other->host.cpus, there);
 		}
 		if (!error && !frequency &&
 		    has_moved(first->session.frequency_hz, other->session.frequency_hz,
 			      FREQUENCY_MOVED)) {
 			frequency = true;
 			error = warn(comparison, "frequency",
-				     "the reports are sampled at %.4g Hz and %.4g Hz",
-				     first->session.frequency_hz, other->session.frequency_hz);
+				     "the reports are sampled at %.4g Hz%s and %.4g Hz%s",
+				     first->session.frequency_hz, here, other->session.frequency_hz,
+				     there);
 		}
 		if (!error && !period && !frequency &&
 		    has_moved(period_of(first), period_of(other), PERIOD_MOVED)) {
 			period = true;
 			error = warn(comparison, "period",
-				     "the mean periods of the timer are %s and %s",
-				     units__time(one, period_of(first)),
-				     units__time(two, period_of(other)));
+				     "the mean periods of the timer are %s%s and %s%s",
+				     units__time(one, period_of(first)), here,
+				     units__time(two, period_of(other)), there);
 		}
 	}
 	return error;
@@ -186,32 +245,29 @@ static int warn_merged(struct comparison *comparison, const struct all *all)
 
 static int warn_sessions(struct comparison *comparison, const struct all *all)
 {
-	size_t brief = 0, lossy = 0, callless = 0;
-	int error = 0;
+	struct some brief = {0}, lossy = {0}, callless = {0};
+	int error;
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct profile *profile = report_at(all, i);
 		const struct profile_losses *losses = &profile->losses;
 
-		brief += is_brief(profile);
-		lossy += (double)profile__losses(losses) >
-			 LOSSES_PER_HIT_MAX * (double)profile->totals.hits;
-		callless += losses->calls_lost > 0 || losses->calls_unread > 0 ||
-			    losses->memory_unread > 0;
+		count_in(&brief, i, is_brief(profile));
+		count_in(&lossy, i,
+			 (double)profile__losses(losses) >
+				 LOSSES_PER_HIT_MAX * (double)profile->totals.hits);
+		count_in(&callless, i,
+			 losses->calls_lost > 0 || losses->calls_unread > 0 ||
+				 losses->memory_unread > 0);
 	}
-	if (brief > 0)
-		error = warn(comparison, "duration_short",
-			     "%zu of %zu reports are of sessions of less than 2 s: start and end "
-			     "weigh on them",
-			     brief, all->count);
-	if (!error && lossy > 0)
-		error = warn(comparison, "losses",
-			     "%zu of %zu reports lost observations, more than one for 1,000 hits",
-			     lossy, all->count);
-	if (!error && callless > 0)
-		error = warn(comparison, "calls_missing",
-			     "%zu of %zu reports miss calls, so times per call are too high there",
-			     callless, all->count);
+	error = warn_some(comparison, all, &brief, "duration_short",
+			  "are of sessions of less than 2 s, on which start and end weigh");
+	if (!error)
+		error = warn_some(comparison, all, &lossy, "losses",
+				  "lost observations, more than one for 1,000 hits");
+	if (!error)
+		error = warn_some(comparison, all, &callless, "calls_missing",
+				  "miss calls, so times per call are too high there");
 	return error;
 }
 

@@ -96,19 +96,21 @@ char *diff_words__summary(const struct comparison *comparison)
 {
 	const size_t slower = comparison->labels[COMPARE_SLOWER];
 	const size_t judged = compare__judged_labels(comparison);
-	char *text;
+	char *text, count[24] = "none";
 	int length;
 
 	if (judged == 0)
 		return strdup("there is no label that both sides called and sampled: nothing to "
 			      "judge");
-	length = asprintf(
-		&text,
-		"%zu of %zu label%s %s slower by more than %g%%; %zu faster, %zu the same, "
-		"of %zu it cannot be said",
-		slower, judged, judged == 1 ? "" : "s", slower == 1 ? "is" : "are",
-		100 * comparison->threshold, comparison->labels[COMPARE_FASTER],
-		comparison->labels[COMPARE_SAME], comparison->labels[COMPARE_UNKNOWN]);
+	if (slower > 0)
+		snprintf(count, sizeof(count), "%zu", slower);
+	length =
+		asprintf(&text,
+			 "%s of %zu label%s %s slower by more than %g%%; %zu faster, %zu the same, "
+			 "of %zu it cannot be said",
+			 count, judged, judged == 1 ? "" : "s", slower > 1 ? "are" : "is",
+			 100 * comparison->threshold, comparison->labels[COMPARE_FASTER],
+			 comparison->labels[COMPARE_SAME], comparison->labels[COMPARE_UNKNOWN]);
 	return length < 0 ? NULL : text;
 }
 

@@ -111,7 +111,7 @@ static void add_coarse(struct page *page, struct grid *grid, const struct compar
 		if (i > 0)
 			continue;
 		grid__cell(grid, WAIT, "%s",
-			   units__short(count, row->side[ESTIMATE_NEW].executions));
+			   isnan(new) ? "-" : units__short(count, (uint64_t)llround(new)));
 		grid__cell(grid, WAIT_CHANGE, "%s",
 			   diff_words__change(buffer, diff_words__ratio(base, new)));
 	}
@@ -184,6 +184,7 @@ static void write_page(struct page *page, const struct comparison *comparison)
 {
 	const enum page_style style =
 		comparison->verdicts[COMPARE_SLOWER] > 0 ? PAGE_BAD : PAGE_BOLD;
+	const bool coarse = comparison->coarse_count > 0;
 
 	write_sentence(page, style, "verdict", diff_words__summary(comparison));
 	write_fine(page, comparison);
@@ -202,9 +203,11 @@ static void write_page(struct page *page, const struct comparison *comparison)
 	fputc('\n', page->out);
 	page__write(
 		page, PAGE_DIM, NULL,
-		"base, new: running time for each call; change with the interval that holds it; "
+		"base, new: running time for each call%s; change with the interval that holds it; "
 		"waiting: for each call, measured, new and its change; share%%: new; calls: "
-		"change of their number for each recording");
+		"change of their number for each recording%s",
+		coarse ? ", or the duration of an execution" : "",
+		coarse ? "; executions: for each recording, new and their change" : "");
 }
 
 static int write_text(const struct comparison *comparison, const struct render_options *options,

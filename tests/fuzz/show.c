@@ -70,7 +70,7 @@ static void compare_with_itself(const struct profile *profile)
 	const struct profile *const twice[] = {profile, profile};
 
 	for (size_t count = 1; count <= 2; count++) {
-		const struct compare_input input[] = {{twice, count}, {twice, 1}};
+		const struct compare_input input[] = {{twice, count, NULL}, {twice, 1, NULL}};
 		struct comparison *comparison = compare__new(input, 0, COMPARE_ALPHA);
 
 		fuzz_assert(comparison);

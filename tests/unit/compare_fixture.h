@@ -58,13 +58,24 @@ static inline struct model_label label_of(const char *name, uint64_t hits, uint6
 		.name = name, .hits_user = hits, .weight_ns = hits * PERIOD_NS, .calls = calls};
 }
 
+/* Of two labels, "other" and "x"; calls of -1: "x" is not there. */
+static inline struct profile *report_with(int64_t calls, int64_t hits)
+{
+	const struct model_label labels[] = {
+		label_of("other", 20000, 1000000),
+		label_of("x", (uint64_t)hits, calls > 0 ? (uint64_t)calls : 0),
+	};
+
+	return report_of(labels, calls < 0 ? 1 : 2);
+}
+
 static inline struct comparison *comparison_of(struct profile *const *base, size_t base_count,
 					       struct profile *const *new, size_t new_count,
 					       double threshold)
 {
 	const struct compare_input input[] = {
-		{(const struct profile *const *)base, base_count},
-		{(const struct profile *const *)new, new_count},
+		{(const struct profile *const *)base, base_count, NULL},
+		{(const struct profile *const *)new, new_count, NULL},
 	};
 	struct comparison *comparison = compare__new(input, threshold, COMPARE_ALPHA);
 

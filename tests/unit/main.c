@@ -6,11 +6,12 @@
 #include "suites.h"
 
 static Suite *(*const suites[])(void) = {
-	stats_suite,	    windows_suite,  model_suite,     model_bounds_suite, model_flags_suite,
-	probe_suite,	    profile_suite,  render_suite,    report_suite,	 table_suite,
-	image_suite,	    pids_suite,	    histogram_suite, spans_suite,	 durations_suite,
-	snapshot_suite,	    ledger_suite,   roll_suite,	     reader_suite,	 merge_suite,
-	merge_bounds_suite, estimate_suite, compare_suite,
+	stats_suite,	    windows_suite,  model_suite,     model_bounds_suite,
+	model_flags_suite,  probe_suite,    profile_suite,   render_suite,
+	report_suite,	    table_suite,    image_suite,     pids_suite,
+	histogram_suite,    spans_suite,    durations_suite, snapshot_suite,
+	ledger_suite,	    roll_suite,	    reader_suite,    merge_suite,
+	merge_bounds_suite, estimate_suite, compare_suite,   compare_warnings_suite,
 };
 
 int main(void)

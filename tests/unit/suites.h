@@ -30,5 +30,6 @@ Suite *merge_suite(void);
 Suite *merge_bounds_suite(void);
 Suite *estimate_suite(void);
 Suite *compare_suite(void);
+Suite *compare_warnings_suite(void);
 
 #endif

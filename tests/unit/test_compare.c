@@ -28,16 +28,6 @@ static const struct {
 	{1000, 1, 1000, 0, COMPARE_UNSAMPLED_NEW, COMPARE_UNKNOWN},
 };
 
-static struct profile *report_with(int64_t calls, int64_t hits)
-{
-	const struct model_label labels[] = {
-		label_of("other", 20000, 1000000),
-		label_of("x", (uint64_t)hits, calls > 0 ? (uint64_t)calls : 0),
-	};
-
-	return report_of(labels, calls < 0 ? 1 : 2);
-}
-
 static void assert_no_nan_and_no_infinity_but_where_open(const struct compare_fine *row)
 {
 	const struct compare_test *test = &row->per_call;
@@ -566,162 +556,6 @@ START_TEST(two_percent_are_no_alarm_at_a_threshold_of_three)
 }
 END_TEST
 
-/* --- warnings --- */
-
-static void other_model(struct profile *report)
-{
-	report->host.cpu_model[0] = 'A';
-}
-
-static void no_model(struct profile *report)
-{
-	free(report->host.cpu_model);
-	report->host.cpu_model = NULL;
-}
-
-static void other_count(struct profile *report)
-{
-	report->host.cpus = 4;
-	report->session.ticks_expected = 40000;
-}
-
-static void other_kernel(struct profile *report)
-{
-	report->host.kernel[0] = '5';
-}
-
-static void other_machine(struct profile *report)
-{
-	report->host.machine[0] = 'X';
-}
-
-static void other_virtualization(struct profile *report)
-{
-	report->host.virtualization[0] = 'k';
-}
-
-static void other_frequency(struct profile *report)
-{
-	report->session.frequency_hz = 500;
-	report->session.ticks_expected = 10000;
-}
-
-static void other_period(struct profile *report)
-{
-	report->session.ticks_expected = 10000;
-}
-
-static void brief(struct profile *report)
-{
-	report->session.duration_ns = 1900000000;
-	report->session.ticks_expected = 3800;
-}
-
-static void lossy(struct profile *report)
-{
-	report->losses.tick_missed = report->totals.hits / 1000 + 1;
-}
-
-static void without_calls(struct profile *report)
-{
-	report->losses.calls_lost = 1;
-}
-
-static void less_covered(struct profile *report)
-{
-	report->totals.coverage_running -= 0.03;
-}
-
-static void merge_of(struct profile *report, uint64_t first_ns, uint64_t second_ns)
-{
-	report->sources = calloc(2, sizeof(*report->sources));
-	report->source_count = 2;
-	report->sources[0].duration_ns = first_ns;
-	report->sources[1].duration_ns = second_ns;
-}
-
-static void merged(struct profile *report)
-{
-	merge_of(report, 5 * SECOND, 5 * SECOND);
-}
-
-/* All together is long enough. */
-static void merged_with_brief(struct profile *report)
-{
-	merge_of(report, 9 * SECOND, SECOND);
-}
-
-static void merged_of_itself(struct profile *report)
-{
-	merge_of(report, 10 * SECOND, 0);
-	report->source_count = 1;
-}
-
-static void no_other(struct profile *report)
-{
-	report->losses.tick_missed = 1;
-	report->totals.coverage -= 0.01;
-	report->session.frequency_hz *= 1.001;
-}
-
-static const struct {
-	void (*change)(struct profile *report);
-	const char *code;  /* NULL: none */
-	const char *other; /* besides */
-} warnings[] = {
-	{no_other, NULL},
-	{merged_of_itself, NULL},
-	{merged, "merged_report"},
-	{merged_with_brief, "merged_report", "duration_short"},
-	{other_model, "cpu_model"},
-	{no_model, "cpu_model"},
-	{other_count, "cpu_count"},
-	{other_kernel, "kernel"},
-	{other_machine, "machine"},
-	{other_virtualization, "virtualization"},
-	{other_frequency, "frequency"},
-	{other_period, "period"},
-	{brief, "duration_short"},
-	{lossy, "losses"},
-	{without_calls, "calls_missing"},
-	{less_covered, "coverage_moved"},
-};
-
-START_TEST(what_makes_reports_hard_to_compare_is_told_once)
-{
-	struct profile *base = report_with(1000, 5000), *new = report_with(1000, 5000);
-	struct comparison *comparison;
-
-	warnings[_i].change(new);
-	comparison = compare_two(base, new);
-	ck_assert_uint_eq(comparison->warning_count,
-			  (size_t)(warnings[_i].code != NULL) + (warnings[_i].other != NULL));
-	if (warnings[_i].code)
-		ck_assert_str_eq(comparison->warnings[0].code, warnings[_i].code);
-	if (warnings[_i].other)
-		ck_assert_str_eq(comparison->warnings[1].code, warnings[_i].other);
-	compare__free(comparison);
-	profile__free(base);
-	profile__free(new);
-}
-END_TEST
-
-START_TEST(calls_are_counted_for_each_recording)
-{
-	struct profile *base = report_with(1000, 5000), *new = report_with(2000, 10000);
-	struct comparison *comparison;
-
-	merged(new);
-	comparison = compare_two(base, new);
-	ck_assert_uint_eq(comparison->recordings[ESTIMATE_BASE], 1);
-	ck_assert_uint_eq(comparison->recordings[ESTIMATE_NEW], 2);
-	ck_assert_double_eq(diff_words__per_recording(comparison, ESTIMATE_NEW, 2000), 1000);
-	compare__free(comparison);
-	profile__free(base);
-	profile__free(new);
-}
-END_TEST
-
 /* --- words --- */
 
 static const struct {
@@ -754,6 +588,36 @@ START_TEST(intervals_are_rounded_outwards)
 }
 END_TEST
 
+static const struct {
+	size_t slower, same;
+	const char *text;
+} summaries[] = {
+	{0, 1,
+	 "none of 1 label is slower by more than 3%; 0 faster, 1 the same, of 0 it cannot be said"},
+	{0, 2,
+	 "none of 2 labels is slower by more than 3%; 0 faster, 2 the same, of 0 it cannot be "
+	 "said"},
+	{1, 0,
+	 "1 of 1 label is slower by more than 3%; 0 faster, 0 the same, of 0 it cannot be said"},
+	{2, 3,
+	 "2 of 5 labels are slower by more than 3%; 0 faster, 3 the same, of 0 it cannot be said"},
+	{0, 0, "there is no label that both sides called and sampled: nothing to judge"},
+};
+
+START_TEST(a_comparison_comes_to_a_sentence)
+{
+	const struct comparison comparison = {
+		.threshold = 0.03,
+		.labels = {[COMPARE_SLOWER] = summaries[_i].slower,
+			   [COMPARE_SAME] = summaries[_i].same},
+	};
+	char *text = diff_words__summary(&comparison);
+
+	ck_assert_str_eq(text, summaries[_i].text);
+	free(text);
+}
+END_TEST
+
 START_TEST(a_limit_of_what_was_never_hit_is_rounded_up)
 {
 	const struct compare_test test = {.limits.side = {{0, 18.81}, {0, 18.89}}};
@@ -780,9 +644,7 @@ Suite *compare_suite(void)
 	tcase_add_test(tcase, percentiles_are_judged_where_the_longest_is_not_known);
 	tcase_add_loop_test(tcase, what_lacks_durations_cannot_be_said, 0, COUNT(untimed));
 	tcase_add_test(tcase, a_coarse_label_without_executions_is_a_state);
-	tcase_add_loop_test(tcase, what_makes_reports_hard_to_compare_is_told_once, 0,
-			    COUNT(warnings));
-	tcase_add_test(tcase, calls_are_counted_for_each_recording);
+	tcase_add_loop_test(tcase, a_comparison_comes_to_a_sentence, 0, COUNT(summaries));
 	tcase_add_test(tcase, a_limit_of_what_was_never_hit_is_rounded_up);
 	tcase_add_loop_test(tcase, intervals_are_rounded_outwards, 0, COUNT(words));
 	suite_add_tcase(suite, tcase);
