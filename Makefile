@@ -256,26 +256,29 @@ INCLUDE_DIR = $(DESTDIR)$(PREFIX)/include/ticksnick
 PC_DIR = $(DESTDIR)$(PREFIX)/share/pkgconfig
 MAN_DIR = $(DESTDIR)$(PREFIX)/share/man/man1
 DOC_DIR = $(DESTDIR)$(PREFIX)/share/doc/ticksnick
-DOCUMENTS = README.md docs/output.md docs/report.schema.json docs/diff.md docs/diff.schema.json docs/ci.md
+# In the same tree as here, so that links in them hold.
+DOCUMENTS = README.md $(wildcard docs/*.md docs/*.json docs/*.1 docs/examples/*)
 DOCUMENT_SCRIPTS = scripts/compare
+DOCUMENT_DIRS = $(sort $(dir $(DOCUMENTS) $(DOCUMENT_SCRIPTS)))
 PUBLIC_HEADERS = $(filter-out cells.h,$(notdir $(wildcard include/ticksnick/*.h)))
 
 install: $(BUILD)/ticksnick
-	$(Q)$(INSTALL) -d $(BIN_DIR) $(INCLUDE_DIR) $(PC_DIR) $(MAN_DIR) $(DOC_DIR)
+	$(Q)$(INSTALL) -d $(BIN_DIR) $(INCLUDE_DIR) $(PC_DIR) $(MAN_DIR) $(DOCUMENT_DIRS:%=$(DOC_DIR)/%)
 	$(Q)$(INSTALL) -m 755 $(BUILD)/ticksnick $(BIN_DIR)/
 	$(Q)for c in $(COMMANDS); do ln -sf ticksnick $(BIN_DIR)/ticksnick-$$c; done
 	$(Q)$(INSTALL) -m 644 $(PUBLIC_HEADERS:%=include/ticksnick/%) $(INCLUDE_DIR)/
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' docs/ticksnick.pc.in > $(PC_DIR)/ticksnick.pc
 	$(Q)chmod 644 $(PC_DIR)/ticksnick.pc
 	$(Q)$(INSTALL) -m 644 $(MAN) $(MAN_DIR)/
-	$(Q)$(INSTALL) -m 644 $(DOCUMENTS) $(DOC_DIR)/
-	$(Q)$(INSTALL) -m 755 $(DOCUMENT_SCRIPTS) $(DOC_DIR)/
+	$(Q)for d in $(DOCUMENTS); do $(INSTALL) -m 644 $$d $(DOC_DIR)/$$d || exit; done
+	$(Q)for d in $(DOCUMENT_SCRIPTS); do $(INSTALL) -m 755 $$d $(DOC_DIR)/$$d || exit; done
 
 uninstall:
 	$(Q)rm -f $(BIN_DIR)/ticksnick $(COMMANDS:%=$(BIN_DIR)/ticksnick-%) $(PC_DIR)/ticksnick.pc
 	$(Q)rm -f $(PUBLIC_HEADERS:%=$(INCLUDE_DIR)/%) $(patsubst docs/%,$(MAN_DIR)/%,$(MAN))
-	$(Q)rm -f $(addprefix $(DOC_DIR)/,$(notdir $(DOCUMENTS) $(DOCUMENT_SCRIPTS)))
-	$(Q)rmdir $(INCLUDE_DIR) $(DOC_DIR) 2>/dev/null || true
+	$(Q)rm -f $(addprefix $(DOC_DIR)/,$(DOCUMENTS) $(DOCUMENT_SCRIPTS))
+	$(Q)rmdir $(INCLUDE_DIR) 2>/dev/null || true
+	$(Q)find $(DOC_DIR) -depth -type d -empty -delete 2>/dev/null || true
 
 clean:
 	$(Q)rm -rf $(BUILD) $(ASAN_BUILD) $(CLANG2_BUILD) $(ARM_BUILD)

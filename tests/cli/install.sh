@@ -18,7 +18,17 @@ installs_what_users_and_applications_need() {
 	assert_file root/opt/tsn/include/ticksnick/ticksnick.h
 	assert_file root/opt/tsn/include/ticksnick/slot.h
 	assert_no_file root/opt/tsn/include/ticksnick/cells.h
-	[ -x root/opt/tsn/share/doc/ticksnick/compare ] || fail "compare cannot be run"
+	[ -x root/opt/tsn/share/doc/ticksnick/scripts/compare ] || fail "compare cannot be run"
+}
+
+installed_documents_link_to_what_is_there() {
+	install_into install
+	cd root/opt/tsn/share/doc/ticksnick || fail "no documents"
+	grep -roE '\]\([^)#:]*\)' --include='*.md' . | sed -E 's/^(.*):\]\((.*)\)$/\1 \2/' >"$OUT"
+	[ "$(wc -l <"$OUT")" -ge 19 ] || fail "found $(wc -l <"$OUT") links only"
+	while read -r page link; do
+		assert_file "$(dirname "$page")/$link"
+	done <"$OUT"
 }
 
 an_application_builds_with_pkg_config() {
@@ -42,8 +52,10 @@ uninstall_leaves_nothing() {
 	install_into uninstall
 	assert_equal "$(find root ! -type d | wc -l)" 0 "files left"
 	assert_no_file root/opt/tsn/include/ticksnick
+	assert_no_file root/opt/tsn/share/doc/ticksnick
 }
 
 test_case installs_what_users_and_applications_need
+test_case installed_documents_link_to_what_is_there
 test_case an_application_builds_with_pkg_config
 test_case uninstall_leaves_nothing
