@@ -10,7 +10,10 @@
 #include "units.h"
 #include "utf8.h"
 
-#define TIMES_LONGER_MAX 1000 /* no advice to record for longer than that */
+/* How much longer to record is a guess, the worse the greater it is: in tenths up to this .. */
+#define TIMES_LONGER_TENTHS 3
+/* .. and beyond this, where shares differ by hardly more than chance has it, none. */
+#define TIMES_LONGER_MAX 10
 
 enum {
 	RANK,
@@ -309,12 +312,17 @@ static void write_verdict(const struct render_fine *fine)
 	longer = leading + 1 < fine->ranked
 			 ? ranks__times_longer(fine->rows[leading], fine->rows[leading + 1])
 			 : NAN;
-	if (longer <= TIMES_LONGER_MAX) {
-		double step = fmax(pow(10, floor(log10(longer)) - 1), 0.1); /* two digits */
+	if (longer > TIMES_LONGER_MAX)
+		snprintf(advice, sizeof(advice),
+			 "; to part rows %zu and %zu, record over %d times as long", leading + 1,
+			 leading + 2, TIMES_LONGER_MAX);
+	else if (longer > 0) {
+		const bool tenths = longer < TIMES_LONGER_TENTHS;
 
 		snprintf(advice, sizeof(advice),
 			 "; to part rows %zu and %zu, record about %.*f times as long", leading + 1,
-			 leading + 2, longer < 10, fmax(render_share__round_up(longer, step), 1.1));
+			 leading + 2, tenths,
+			 fmax(render_share__round_up(longer, tenths ? 0.1 : 1), 1.1));
 	}
 	if (leading)
 		page__write(fine->page, PAGE_BOLD, "verdict",
@@ -327,11 +335,27 @@ static void write_verdict(const struct render_fine *fine)
 			    fine->ranked, advice);
 }
 
+/* Of all rows as printed, in percentage points; as computed where none has one. */
+static double greatest_bound(const struct render_fine *fine)
+{
+	double most = NAN;
+
+	for (size_t i = 0; i < fine->profile->fine_count; i++) {
+		const struct profile_fine *row = &fine->profile->fine[i];
+
+		if (!row->idle)
+			most = fmax(most, is_seen(row) ? render_share__half(share_of(row))
+						       : render_share__round_up(100 * row->share_hi,
+										0.01));
+	}
+	return isnan(most) ? 100 * fine->profile->totals.bound : most;
+}
+
 void render_fine__write_basis(const struct render_fine *fine)
 {
 	const struct profile_totals *totals = &fine->profile->totals;
 	char time[UNITS_SIZE];
-	double unit = totals->bound < 0.01 ? 0.01 : 0.1;
+	const double most = greatest_bound(fine), unit = most < 1 ? 0.01 : 0.1;
 
 	if (!totals->labelled_ns) {
 		page__write(fine->page, PAGE_BOLD, "shares", "none: no thread-time is labelled");
@@ -347,7 +371,7 @@ void render_fine__write_basis(const struct render_fine *fine)
 			    "every share is within %s%.*f percentage points, all rows at once, "
 			    "with 95%% confidence",
 			    fine->page->unicode ? "\u00b1" : "+-", unit < 0.1 ? 2 : 1,
-			    render_share__round_up(100 * totals->bound, unit));
+			    render_share__round_up(most, unit));
 	write_verdict(fine);
 }
 

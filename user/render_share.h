@@ -24,6 +24,9 @@ int render_share__decimals(struct render_share share);
 void render_share__set(struct grid *grid, size_t share_column, size_t bound_column,
 		       struct render_share share, int most, bool unicode);
 
+/* Half of the interval as printed, around the share as printed, in percentage points; NaN: none. */
+double render_share__half(struct render_share share);
+
 /* To whole units, away from what is inside. */
 double render_share__round_up(double value, double unit);
 double render_share__round_down(double value, double unit);

@@ -606,14 +606,20 @@ START_TEST(printed_bounds_hold_the_true_ones)
 	static const struct {
 		double share, lo, hi;
 		const char *expected;
+		const char *line; /* what all rows, this one, are within */
 	} rows[] = {
-		{.43149, .4256, .4374, "43.15 \u00b10.59"}, {.4349, .40, .47, "43.5  \u00b13.5"},
-		{.4344, .40, .47, "43.4  \u00b13.6"},	    {.001, 0, .0061, "0.10 0.00..0.61"},
-		{.02, .013, .048, "2.0 1.3..4.8"},	    {0.2, 0.2, 0.2, "20.00 \u00b10.00"},
-		{1, .97, 1, "100.0 97.0..100.0"},	    {.0024, 0, .005, "0.24 0.00..0.50"},
+		{.43149, .4256, .4374, "43.15 \u00b10.59", "\u00b10.59"},
+		{.4349, .40, .47, "43.5  \u00b13.5", "\u00b13.5"},
+		{.4344, .40, .47, "43.4  \u00b13.6", "\u00b13.6"},
+		{.1004, .0704, .1304, "10.0  \u00b13.1", "\u00b13.1"},
+		{.001, 0, .0061, "0.10 0.00..0.61", "\u00b10.51"},
+		{.02, .013, .048, "2.0 1.3..4.8", "\u00b12.8"},
+		{0.2, 0.2, 0.2, "20.00 \u00b10.00", "\u00b10.00"},
+		{1, .97, 1, "100.0 97.0..100.0", "\u00b13.0"},
+		{.0024, 0, .005, "0.24 0.00..0.50", "\u00b10.26"},
 	};
 	struct profile *profile = profile__new();
-	char *text;
+	char *text, line[128];
 
 	use_utf8();
 	profile->fine = calloc(1, sizeof(*profile->fine));
@@ -626,9 +632,13 @@ START_TEST(printed_bounds_hold_the_true_ones)
 						 .cpu_share = NAN,
 						 .per_call_ns = NAN,
 						 .in_flight = NAN};
-	text = render(&render_text, profile, 40, false);
+	profile->totals.labelled_ns = 1;
+	profile->totals.bound = fmax(rows[_i].share - rows[_i].lo, rows[_i].hi - rows[_i].share);
+	text = render(&render_text, profile, 60, false);
 	ck_assert_msg(strstr(text, rows[_i].expected) != NULL, "no '%s' in:\n%s", rows[_i].expected,
 		      text);
+	snprintf(line, sizeof(line), "every share is within %s percentage points", rows[_i].line);
+	ck_assert_msg(strstr(text, line) != NULL, "no '%s' in:\n%s", line, text);
 	free(text);
 	profile__free(profile);
 }
@@ -661,7 +671,7 @@ Suite *render_suite(void)
 	tcase_add_loop_test(cases, malformed_bytes_and_commands_are_escaped, 0, 12);
 	tcase_add_test(cases, ranks_say_what_the_intervals_allow);
 	tcase_add_test(cases, rows_part_when_the_session_is_long_enough);
-	tcase_add_loop_test(cases, printed_bounds_hold_the_true_ones, 0, 8);
+	tcase_add_loop_test(cases, printed_bounds_hold_the_true_ones, 0, 9);
 	suite_add_tcase(suite, cases);
 	return suite;
 }
