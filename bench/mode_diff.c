@@ -90,16 +90,17 @@ static int record(const struct bench_options *options, struct outcome *outcome,
 	return 0;
 }
 
-/* What is judged of a label: a fine one's time per call, a coarse one's mean. NULL: it is in no
- * report. */
-static const struct compare_test *test_of(const struct comparison *comparison, const char *label)
+/* What is judged of a label: a fine one's time per call, that duration of a coarse one. NULL: it is
+ * in no report. */
+static const struct compare_test *test_of(const struct comparison *comparison, const char *label,
+					  int duration)
 {
 	for (size_t i = 0; i < comparison->fine_count; i++)
 		if (!strcmp(comparison->fine[i].label, label))
 			return &comparison->fine[i].per_call;
 	for (size_t i = 0; i < comparison->coarse_count; i++)
 		if (!strcmp(comparison->coarse[i].label, label))
-			return &comparison->coarse[i].duration[COMPARE_MEAN];
+			return &comparison->coarse[i].duration[duration];
 	return NULL;
 }
 
@@ -125,7 +126,7 @@ static int judge_try(struct profile *const *base, struct profile *const *new, st
 
 	if (!comparison)
 		return -ENOMEM;
-	test = test_of(comparison, tries->slowed);
+	test = test_of(comparison, tries->slowed, COMPARE_MEAN);
 	tries->change += test ? compare__change(test) : NAN;
 	tries->alarms += comparison->verdicts[COMPARE_SLOWER] > 0;
 	for (size_t i = 0; i < comparison->fine_count; i++) {
@@ -189,52 +190,55 @@ static int try_often(const struct bench_options *options, struct outcome *outcom
 	return err;
 }
 
-/* Relative deviation of one run's value, by pairs of neighbours of the unchanged program. */
-static int judge_deviation(struct outcome *outcome, const struct pool *pool, const char *label,
-			   const char *name)
+/* What one run's value of an unchanged program deviates by, from neighbours in pairs. */
+struct deviation {
+	const char *label;
+	int duration; /* of a coarse label */
+	const char *name;
+	double square; /* half the sum of the squares of their relative differences */
+};
+
+static int judge_pair(const struct pool *pool, size_t at, struct deviation *deviations,
+		      size_t count, unsigned *alarms)
 {
-	double square = 0;
-	unsigned pairs = 0;
+	struct comparison *comparison = compare(&pool->at[at], &pool->at[at + 1], 1);
 
-	for (size_t i = 0; i + 1 < pool->count; i += 2, pairs++) {
-		struct comparison *comparison = compare(&pool->at[i], &pool->at[i + 1], 1);
-		const struct compare_test *test;
-		double change;
+	if (!comparison)
+		return -ENOMEM;
+	*alarms += comparison->verdicts[COMPARE_SLOWER] + comparison->verdicts[COMPARE_FASTER] > 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct compare_test *test =
+			test_of(comparison, deviations[i].label, deviations[i].duration);
+		const double change = test ? log1p(compare__change(test)) : NAN;
 
-		if (!comparison)
-			return -ENOMEM;
-		test = test_of(comparison, label);
-		change = test ? log1p(compare__change(test)) : NAN;
-		square += change * change / 2;
-		compare__free(comparison);
+		deviations[i].square += change * change / 2;
 	}
-	outcome__figure(outcome, name, sqrt(square / pairs), "");
+	compare__free(comparison);
 	return 0;
 }
 
 /* Those pairs: alarms, and how much they differ. */
 static int judge_pairs(struct outcome *outcome, const struct pool *pool)
 {
+	struct deviation deviations[] = {
+		{FINE, 0, "unchanged: deviation of a run's time per call of most", 0},
+		{TIMED, COMPARE_MEAN, "unchanged: deviation of a run's mean of timed", 0},
+		{TIMED, COMPARE_P50, "unchanged: deviation of a run's p50 of timed", 0},
+		{TIMED, COMPARE_P99, "unchanged: deviation of a run's p99 of timed", 0},
+	};
+	const size_t count = sizeof(deviations) / sizeof(deviations[0]);
 	unsigned pairs = 0, alarms = 0;
-	int err;
 
-	for (size_t i = 0; i + 1 < pool->count; i += 2, pairs++) {
-		struct comparison *comparison = compare(&pool->at[i], &pool->at[i + 1], 1);
-
-		if (!comparison)
+	for (size_t at = 0; at + 1 < pool->count; at += 2, pairs++)
+		if (judge_pair(pool, at, deviations, count, &alarms))
 			return -ENOMEM;
-		alarms += comparison->verdicts[COMPARE_SLOWER] +
-				  comparison->verdicts[COMPARE_FASTER] >
-			  0;
-		compare__free(comparison);
-	}
 	outcome__text(outcome, "unchanged: %u of %u pairs raise an alarm\n", alarms, pairs);
 	outcome__gate(outcome, "unchanged: pairs that raise an alarm", (double)alarms / pairs,
 		      GATE_AT_MOST, ALARMS_MAX, "");
-	err = judge_deviation(outcome, pool, FINE, "unchanged: a run's time per call of most");
-	if (!err)
-		err = judge_deviation(outcome, pool, TIMED, "unchanged: a run's mean of timed");
-	return err;
+	for (size_t i = 0; i < count; i++)
+		outcome__figure(outcome, deviations[i].name, sqrt(deviations[i].square / pairs),
+				"");
+	return 0;
 }
 
 /* Half of an interval's width, of comparisons of so many repeats with as many: the mean. NaN: there
@@ -257,7 +261,7 @@ static int half_width(const struct pool *pool, size_t repeats, const char *label
 		comparison = compare(base, new, repeats);
 		if (!comparison)
 			return -ENOMEM;
-		test = test_of(comparison, label);
+		test = test_of(comparison, label, COMPARE_MEAN);
 		limits = test ? compare__change_limits(test) : (struct interval){NAN, NAN};
 		sum += (limits.hi - limits.lo) / 2;
 		compare__free(comparison);

@@ -262,8 +262,7 @@ int cmd_doctor(int argc, char **argv)
 			status = target_status;
 	}
 	if (status)
-		printf("recording cannot work: %u failed, %u to know about\n", doctor.failed,
-		       doctor.warned);
+		printf("recording cannot work: %u of the above failed\n", doctor.failed);
 	else
 		printf("recording can work%s\n", doctor.warned ? ", within the limits above" : "");
 	if (fflush(stdout) || ferror(stdout)) {

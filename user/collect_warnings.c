@@ -155,7 +155,7 @@ static int labels_late_warn(const struct session *session, size_t which, struct 
 	return profile__warn(
 		profile, "labels_late", NULL,
 		"the labels of %s were found after it had run for %.0f ms (%.1f%% of its "
-		"running time), which are in no label",
+		"running time): that time is in no label",
 		process, (double)late->count / 1e6, 100 * (double)late->count / ran);
 }
 

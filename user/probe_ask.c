@@ -41,8 +41,9 @@ void probe__bpf_syscall(struct probe_result *result)
 	if (error == ENOSYS)
 		probe__mend(result, "boot a kernel built with CONFIG_BPF_SYSCALL=y");
 	else if (probe__may_trace(""))
-		probe__mend(result, "a container's seccomp filter or a security module forbids it: "
-				    "allow bpf(), or run on the host");
+		probe__mend(result,
+			    "a container's seccomp filter or a security module may forbid it: "
+			    "allow bpf(), or run on the host");
 	else
 		probe__mend(result, PROBE_GRANT);
 }
@@ -70,8 +71,9 @@ void probe__perf_event(struct probe_result *result)
 	if (error == ENOSYS || error == ENOENT)
 		probe__mend(result, "boot a kernel built with CONFIG_PERF_EVENTS=y");
 	else if (probe__may_trace(""))
-		probe__mend(result, "a container's seccomp filter or a security module forbids it: "
-				    "allow perf_event_open(), or run on the host");
+		probe__mend(result,
+			    "a container's seccomp filter or a security module may forbid it: "
+			    "allow perf_event_open(), or run on the host");
 	else
 		probe__mend(result, PROBE_GRANT);
 }
@@ -170,7 +172,8 @@ int probe__memory(pid_t pid, struct probe_result *result)
 	else if (!probe__has_cap(probe__effective_caps(""), PROBE_CAP_SYS_PTRACE))
 		probe__mend(result, "this takes CAP_SYS_PTRACE: " PROBE_GRANT);
 	else
-		probe__mend(result, "a security module or a container forbids it: run on the host");
+		probe__mend(result,
+			    "a security module or a container may forbid it: run on the host");
 	return error == -EACCES ? -EPERM : error;
 }
 
