@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,7 +40,7 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* The one child of this process; 0: there is none. */
+/* The youngest child of this process; 0: there is none. */
 static pid_t child(void)
 {
 	char path[64];
@@ -49,8 +50,8 @@ static pid_t child(void)
 	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
 	children = fopen(path, "re");
 	ck_assert_ptr_nonnull(children);
-	if (fscanf(children, "%d", &pid) != 1)
-		pid = 0;
+	while (fscanf(children, "%d", &pid) == 1)
+		;
 	fclose(children);
 	return pid;
 }
@@ -124,6 +125,99 @@ START_TEST(a_read_that_does_not_end_is_given_up_and_none_is_begun_after_it)
 	while (child() && seconds() - before < 5)
 		reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read);
 	ck_assert_int_eq(child(), 0);
+}
+END_TEST
+
+/* Another process, which traces those that it is told to, and takes no note of their end: until it
+ * ends itself, nobody else can. */
+struct tracer {
+	pid_t pid;
+	int ask, answers;
+};
+
+static void tracer_start(struct tracer *tracer)
+{
+	int asks[2], answers[2];
+	pid_t traced;
+
+	ck_assert(!pipe(asks) && !pipe(answers));
+	tracer->pid = fork();
+	ck_assert_int_ge(tracer->pid, 0);
+	if (!tracer->pid) {
+		close(asks[1]);
+		while (read(asks[0], &traced, sizeof(traced)) == sizeof(traced)) {
+			const int err = ptrace(PTRACE_SEIZE, traced, NULL, NULL) ? errno : 0;
+
+			if (write(answers[1], &err, sizeof(err)) != sizeof(err))
+				break;
+		}
+		_exit(0);
+	}
+	close(asks[0]);
+	close(answers[1]);
+	tracer->ask = asks[1];
+	tracer->answers = answers[0];
+}
+
+/* 0 or an errno. */
+static int tracer_take(const struct tracer *tracer, pid_t pid)
+{
+	int err;
+
+	ck_assert_int_eq(write(tracer->ask, &pid, sizeof(pid)), sizeof(pid));
+	ck_assert_int_eq(read(tracer->answers, &err, sizeof(err)), sizeof(err));
+	return err;
+}
+
+static void tracer_end(const struct tracer *tracer)
+{
+	close(tracer->ask);
+	ck_assert_int_eq(waitpid(tracer->pid, NULL, 0), tracer->pid);
+}
+
+static int read_by(struct reader *by)
+{
+	int here = 42, read = 0;
+	const int err = reader__gather(by, (uintptr_t)&here, 4, 4, 1, &read);
+
+	ck_assert(err || read == 42);
+	return err;
+}
+
+START_TEST(a_child_that_cannot_be_killed_is_its_familys_last_and_eight_are_all)
+{
+	struct reader *families[READER_KILLED_MAX], *other = reader__new(getpid(), NULL);
+	struct tracer tracer;
+	double first = 0, before;
+
+	ck_assert_ptr_nonnull(other);
+	tracer_start(&tracer);
+	for (size_t i = 0; i < READER_KILLED_MAX; i++) {
+		families[i] = reader__new(getpid(), NULL);
+		ck_assert_ptr_nonnull(families[i]);
+		ck_assert_int_eq(read_by(families[i]), 0);
+		if (tracer_take(&tracer, child())) {
+			printf("NOT CHECKED: a process cannot be traced here\n");
+			ck_assert_msg(!getenv("CI"), "it takes root");
+			return;
+		}
+		kill(child(), SIGSTOP);
+		ck_assert_int_eq(read_by(families[i]), -ETIMEDOUT);
+		first = i ? first : seconds();
+	}
+	before = seconds();
+	ck_assert_int_eq(read_by(other), -ETIMEDOUT);
+	ck_assert_double_lt(seconds() - before, 0.5);
+	tracer_end(&tracer);
+	ck_assert_int_eq(read_by(other), 0);
+	/* Their allowance is whole by now, but there is none. */
+	while (seconds() - first < ALLOWANCE_REFILL + 0.2)
+		usleep(20000);
+	ck_assert_int_eq(read_by(families[0]), -ETIMEDOUT);
+	ck_assert_int_eq(read_by(other), 0);
+	for (size_t i = 0; i < READER_KILLED_MAX; i++)
+		reader__free(families[i]);
+	reader__free(other);
 }
 END_TEST
 
@@ -309,11 +403,13 @@ Suite *reader_suite(void)
 	TCase *tcase = tcase_create("child");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, pieces_of_any_number_and_size_are_read, 0,
 			    sizeof(shapes) / sizeof(shapes[0]));
 	tcase_add_test(tcase, what_is_not_there_is_a_fault_and_no_end);
 	tcase_add_test(tcase, a_process_that_is_gone_says_so);
 	tcase_add_test(tcase, a_read_that_does_not_end_is_given_up_and_none_is_begun_after_it);
+	tcase_add_test(tcase, a_child_that_cannot_be_killed_is_its_familys_last_and_eight_are_all);
 	tcase_add_test(tcase, a_family_waits_no_longer_than_one_process_and_others_are_read);
 	tcase_add_test(tcase, a_hurry_shortens_the_wait_and_what_answers_is_still_read);
 	tcase_add_test(tcase, what_is_mapped_is_read_as_the_memory_is);
