@@ -143,6 +143,17 @@ the_doctor_ends_in_time() {
 	is_bounded
 }
 
+# The kernel looks at the durations of a process that ends.
+an_end_with_too_many_durations_is_said() {
+	need_root
+	measured "$TICKSNICK" record -d 20 --no-strict -o report.json -- "$HOSTILE" durations-end-later
+	assert_exit 0
+	awk -v took="$ELAPSED_MS" 'BEGIN { exit took > 5000 }' || fail "it took $ELAPSED_MS ms"
+	assert_contains '"executions_unread"' report.json
+	run "$TICKSNICK" report report.json
+	assert_exit 0
+}
+
 test_case normal
 test_case endures counts-huge 5 'another ABI'
 test_case endures lengths-huge 5 'another ABI'
@@ -172,4 +183,5 @@ test_case endures_mappings mappings-withheld 5 'does not end'
 test_case endures_mappings mappings-withheld-later either 'does not end'
 test_case endures modules-many 0
 test_case endures module-of-gigabytes 0
+test_case an_end_with_too_many_durations_is_said
 test_case the_doctor_ends_in_time

@@ -17,11 +17,12 @@
 #include "fuse.h"
 #include "subject.h"
 
-#define PAGE	  4096u
-#define LATER_US  300000
-#define LIFE_NS	  20000000000u
-#define FAMILY	  20
-#define KERNEL_AT 0xffff888000000000u
+#define PAGE	       4096u
+#define LATER_US       300000
+#define DURATIONS_MANY 5000
+#define LIFE_NS	       20000000000u
+#define FAMILY	       20
+#define KERNEL_AT      0xffff888000000000u
 
 TSN_FINE(work, "work");
 TSN_COARSE(request, "request");
@@ -210,6 +211,14 @@ static void durations_unmap_later(void)
 {
 	usleep(LATER_US);
 	munmap((void *)process->durations, PAGE);
+}
+
+/* More blocks than the kernel looks at where a process ends, and not more than there may be. */
+static void durations_end(void)
+{
+	usleep(LATER_US);
+	process->durations_used = DURATIONS_MANY;
+	_exit(0);
 }
 
 static void slots_protect(void)
@@ -410,6 +419,7 @@ static const struct {
 	{"descriptor-flips", descriptor_flips, 0},
 	{"slots-unmap", slots_unmap, 0},
 	{"durations-unmap-later", durations_unmap_later, 0},
+	{"durations-end-later", durations_end, 0},
 	{"slots-protect", slots_protect, 0},
 	{"slots-drop", slots_drop, 0},
 	{"faults-unanswered", faults_unanswered, 0},
