@@ -59,6 +59,22 @@ without_the_option_the_shell_has_no_slot() {
 	assert_one_error_line
 }
 
+# limited FILES: twenty children at once, of a recorder that may have so many open.
+limited() {
+	run bash -c 'ulimit -n "$1"; shift; exec "$@"' bash "$1" "$TICKSNICK" record --follow-children -o report.json \
+		-- sh -c 'for i in $(seq 20); do "$1" 1.5 & done; wait' sh "$SUBJECTS/calls"
+	assert_exit 0
+}
+
+children_that_cannot_be_watched_are_counted() {
+	limited 1000
+	assert_contains '"processes_untracked": 0,' report.json
+	assert_not_contains "processes not followed"
+	limited 60
+	assert_matches '"processes_untracked": [1-9]' report.json
+	assert_contains "processes not followed"
+}
+
 says_that_nobody_had_labels() {
 	run "$TICKSNICK" record --follow-children -- sh -c 'sleep 0.1; sleep 0.1'
 	assert_exit 5
@@ -173,7 +189,8 @@ if [ "$(id -u)" -eq 0 ]; then
 	test_case a_wrapper_that_execs_is_left_out_silently
 	test_case children_in_a_container_have_its_ids
 	test_case without_the_option_the_shell_has_no_slot
-	test_case says_that_nobody_had_labels
+	test_case children_that_cannot_be_watched_are_counted
+test_case says_that_nobody_had_labels
 	test_case a_process_without_labels_may_have_labelled_children
 	test_case goes_on_until_the_last_child_has_ended
 	test_case stops_at_its_time_while_children_go_on
