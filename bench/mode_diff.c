@@ -195,8 +195,21 @@ struct deviation {
 	const char *label;
 	int duration; /* of a coarse label */
 	const char *name;
-	double square; /* half the sum of the squares of their relative differences */
+	const char *multiple; /* of the error of sampling; NULL: that is not one number */
+	double noise;	      /* that a comparison of two reports adds */
+	double square;	      /* half the sum of the squares of their relative differences */
+	double sampling;      /* half the sum of the variances of sampling */
 };
+
+/* Relative variance of sampling, without what a comparison of two reports adds. */
+static double sampling_variance(const struct compare_test *test, double noise)
+{
+	double sum = 0;
+
+	for (int side = 0; side < ESTIMATE_SIDES; side++)
+		sum += test->estimate.side[side].variance - noise * noise;
+	return sum / (COMPARE_SINGLE_WIDENING * COMPARE_SINGLE_WIDENING);
+}
 
 static int judge_pair(const struct pool *pool, size_t at, struct deviation *deviations,
 		      size_t count, unsigned *alarms)
@@ -212,6 +225,9 @@ static int judge_pair(const struct pool *pool, size_t at, struct deviation *devi
 		const double change = test ? log1p(compare__change(test)) : NAN;
 
 		deviations[i].square += change * change / 2;
+		if (deviations[i].multiple)
+			deviations[i].sampling +=
+				test ? sampling_variance(test, deviations[i].noise) / 2 : NAN;
 	}
 	compare__free(comparison);
 	return 0;
@@ -221,10 +237,25 @@ static int judge_pair(const struct pool *pool, size_t at, struct deviation *devi
 static int judge_pairs(struct outcome *outcome, const struct pool *pool)
 {
 	struct deviation deviations[] = {
-		{FINE, 0, "unchanged: deviation of a run's time per call of most", 0},
-		{TIMED, COMPARE_MEAN, "unchanged: deviation of a run's mean of timed", 0},
-		{TIMED, COMPARE_P50, "unchanged: deviation of a run's p50 of timed", 0},
-		{TIMED, COMPARE_P99, "unchanged: deviation of a run's p99 of timed", 0},
+		{.label = FINE,
+		 .name = "unchanged: deviation of a run's time per call of most",
+		 .multiple = "unchanged: that of most, by its error of sampling",
+		 .noise = COMPARE_SINGLE_NOISE},
+		{.label = FINE_SMALL,
+		 .name = "unchanged: deviation of a run's time per call of first",
+		 .multiple = "unchanged: that of first, by its error of sampling",
+		 .noise = COMPARE_SINGLE_NOISE},
+		{.label = TIMED,
+		 .duration = COMPARE_MEAN,
+		 .name = "unchanged: deviation of a run's mean of timed",
+		 .multiple = "unchanged: that of timed's mean, by that of its executions",
+		 .noise = COMPARE_SINGLE_NOISE_MEAN},
+		{.label = TIMED,
+		 .duration = COMPARE_P50,
+		 .name = "unchanged: deviation of a run's p50 of timed"},
+		{.label = TIMED,
+		 .duration = COMPARE_P99,
+		 .name = "unchanged: deviation of a run's p99 of timed"},
 	};
 	const size_t count = sizeof(deviations) / sizeof(deviations[0]);
 	unsigned pairs = 0, alarms = 0;
@@ -235,9 +266,13 @@ static int judge_pairs(struct outcome *outcome, const struct pool *pool)
 	outcome__text(outcome, "unchanged: %u of %u pairs raise an alarm\n", alarms, pairs);
 	outcome__gate(outcome, "unchanged: pairs that raise an alarm", (double)alarms / pairs,
 		      GATE_AT_MOST, ALARMS_MAX, "");
-	for (size_t i = 0; i < count; i++)
-		outcome__figure(outcome, deviations[i].name, sqrt(deviations[i].square / pairs),
-				"");
+	for (size_t i = 0; i < count; i++) {
+		const struct deviation *of = &deviations[i];
+
+		outcome__figure(outcome, of->name, sqrt(of->square / pairs), "");
+		if (of->multiple)
+			outcome__figure(outcome, of->multiple, sqrt(of->square / of->sampling), "");
+	}
 	return 0;
 }
 

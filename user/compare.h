@@ -23,13 +23,15 @@
 
 /*
  * Where each side has one report, nothing is known of the variance between runs. The standard error
- * is then that of sampling within a run times the first, and the second of the value besides, for
- * what no run shows of itself however long it is. make bench-diff measures it: on a virtual machine
- * of two CPUs, 100 recordings of an unchanged program deviated by 1.0% of the value, 0.7% of which
- * was sampling. The first is a margin.
+ * is then that of sampling within a run times the first, and besides so much of the value, for what
+ * no run shows of itself however long it is. make bench-diff measures both: docs/diff.md has its
+ * figures.
  */
-#define COMPARE_SINGLE_WIDENING 1.5
-#define COMPARE_SINGLE_NOISE	0.01
+#define COMPARE_SINGLE_WIDENING	  1.5
+#define COMPARE_SINGLE_NOISE	  0.01 /* of the time per call */
+#define COMPARE_SINGLE_NOISE_MEAN 0.03 /* of a mean duration */
+#define COMPARE_SINGLE_NOISE_P50  0.01
+#define COMPARE_SINGLE_NOISE_P99  0.05
 
 enum compare_state {
 	COMPARE_BOTH,		/* on both sides, with calls */
@@ -144,6 +146,9 @@ const char *compare__state_name(enum compare_state state);
 
 /* "mean", "p50", "p99" */
 extern const char *const compare_duration_names[COMPARE_DURATIONS];
+
+/* COMPARE_SINGLE_NOISE_MEAN .. */
+extern const double compare_duration_noise[COMPARE_DURATIONS];
 
 /* new / base - 1, for the estimate and its interval; NaN: no value, INFINITY: open. */
 double compare__change(const struct compare_test *test);

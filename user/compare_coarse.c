@@ -14,6 +14,12 @@ const char *const compare_duration_names[COMPARE_DURATIONS] = {
 	[COMPARE_P99] = "p99",
 };
 
+const double compare_duration_noise[COMPARE_DURATIONS] = {
+	[COMPARE_MEAN] = COMPARE_SINGLE_NOISE_MEAN,
+	[COMPARE_P50] = COMPARE_SINGLE_NOISE_P50,
+	[COMPARE_P99] = COMPARE_SINGLE_NOISE_P99,
+};
+
 static const unsigned percents[COMPARE_DURATIONS] = {[COMPARE_P50] = 50, [COMPARE_P99] = 99};
 
 /* Executions whose durations were not kept: by an earlier version, or because they could not be
@@ -146,7 +152,7 @@ static void fill_percentile(const struct compare_coarse_side *from, int which, d
 static int estimate_duration(const struct compare_group *group, struct compare_coarse *coarse,
 			     int which)
 {
-	const double widening = COMPARE_SINGLE_WIDENING;
+	const double widening = COMPARE_SINGLE_WIDENING, relative = compare_duration_noise[which];
 	struct estimate *estimate = &coarse->duration[which].estimate;
 	struct estimate_spread spread;
 	double df;
@@ -164,7 +170,7 @@ static int estimate_duration(const struct compare_group *group, struct compare_c
 		const struct compare_coarse_side *from = &coarse->side[i];
 		struct estimate_side *side = &estimate->side[i];
 		const double wider = df > 0 ? 1 : widening * widening;
-		const double noise = df > 0 ? 0 : COMPARE_SINGLE_NOISE * COMPARE_SINGLE_NOISE;
+		const double noise = df > 0 ? 0 : relative * relative;
 
 		side->value = NAN;
 		if (from->executions == 0)
@@ -174,6 +180,7 @@ static int estimate_duration(const struct compare_group *group, struct compare_c
 		else
 			fill_percentile(from, which, wider, df > 0 ? spread.variance[i] : noise,
 					side);
+		side->apart = !(df > 0);
 		side->value *= spread.factor[i];
 		if (side->value == 0)
 			estimate->comparable = false;

@@ -95,7 +95,7 @@ static int warn_some(struct comparison *comparison, const struct all *all, const
 		if (*name_of(all, some->first[i], name) == '\0')
 			continue;
 		name[strlen(name) - 1] = '\0'; /* the parenthesis */
-		strcat(names, i > 0 ? ", " : " (");
+		strcat(names, *names ? ", " : " (");
 		strcat(names, name + 2);
 	}
 	if (*names)
@@ -226,21 +226,21 @@ static bool is_brief(const struct profile *profile)
 
 static int warn_merged(struct comparison *comparison, const struct all *all)
 {
-	size_t merged = 0, recordings = 0;
+	struct some merged = {0};
+	size_t recordings = 0;
+	char what[160];
 
 	for (size_t i = 0; i < all->count; i++) {
 		const size_t sources = report_at(all, i)->source_count;
 
-		merged += sources > 1;
+		count_in(&merged, i, sources > 1);
 		recordings += sources > 1 ? sources : 0;
 	}
-	if (merged == 0)
-		return 0;
-	return warn(
-		comparison, "merged_report",
-		"%zu of %zu reports are merged, of %zu recordings: each counts as one run, so how "
-		"much these differ is not seen; compare the reports they were merged from",
-		merged, all->count, recordings);
+	snprintf(what, sizeof(what),
+		 "are merged, of %zu recordings: each counts as one run, so how much these differ "
+		 "is not seen; compare the reports they were merged from",
+		 recordings);
+	return warn_some(comparison, all, &merged, "merged_report", what);
 }
 
 static int warn_sessions(struct comparison *comparison, const struct all *all)

@@ -116,16 +116,19 @@ char *diff_words__summary(const struct comparison *comparison)
 
 char *diff_words__basis(const struct comparison *comparison)
 {
-	char *text, runs[320];
+	char *text, runs[400];
 	int length;
 
 	if (comparison->single)
 		snprintf(
 			runs, sizeof(runs),
 			"There is one report of each, so the variance between runs is unknown: the "
-			"error within a run is taken %g times, and %g%% of each value besides. "
-			"Repeats (--base A.. --new B..) tell it.",
-			COMPARE_SINGLE_WIDENING, 100 * COMPARE_SINGLE_NOISE);
+			"error within a run is taken %g times, and besides %g%% of a time per call "
+			"(of a mean duration %g%%, p50 %g%%, p99 %g%%). Repeats (--base A.. "
+			"--new B..) tell it.",
+			COMPARE_SINGLE_WIDENING, 100 * COMPARE_SINGLE_NOISE,
+			100 * COMPARE_SINGLE_NOISE_MEAN, 100 * COMPARE_SINGLE_NOISE_P50,
+			100 * COMPARE_SINGLE_NOISE_P99);
 	else
 		snprintf(runs, sizeof(runs),
 			 "The variance between the %zu and %zu runs is in the intervals.",

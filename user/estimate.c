@@ -130,6 +130,17 @@ static struct interval order_interval(const struct estimate *estimate,
 	return interval;
 }
 
+/* Both at once: independent errors add as variances do, on the scale of logarithms. */
+static struct interval both_errors(double value, struct interval one, struct interval other)
+{
+	if (!(one.lo > 0) || !(other.lo > 0) || isinf(one.hi) || isinf(other.hi))
+		return stats__hull(one, other);
+	return (struct interval){
+		value * exp(-hypot(log(value / one.lo), log(value / other.lo))),
+		value * exp(hypot(log(one.hi / value), log(other.hi / value))),
+	};
+}
+
 static struct interval side_limits(const struct estimate *estimate,
 				   const struct estimate_side *side, double alpha)
 {
@@ -139,11 +150,14 @@ static struct interval side_limits(const struct estimate *estimate,
 	if (isnan(side->value))
 		return nothing;
 	if (estimate->kind == ESTIMATE_PERCENTILE) {
-		limits = order_interval(estimate, side, alpha);
-		if (side->variance > 0)
-			limits = stats__hull(limits, log_interval(side->value, side->variance,
-								  estimate->df, alpha));
-		return limits;
+		const struct interval order = order_interval(estimate, side, alpha);
+		const struct interval runs =
+			log_interval(side->value, side->variance, estimate->df, alpha);
+
+		if (!(side->variance > 0))
+			return order;
+		return side->apart ? both_errors(side->value, order, runs)
+				   : stats__hull(order, runs);
 	}
 	if (side->value > 0)
 		limits = log_interval(side->value, side->variance, estimate->df, alpha);

@@ -27,9 +27,11 @@ struct estimate_side {
 	double value; /* ns; of a rate 0 without hits; NaN: none */
 	/*
 	 * Relative variance of the value, all causes: of a rate and a mean all that is known (of a
-	 * rate without hits not used); of a percentile that between runs alone, 0 if not known.
+	 * rate without hits not used); of a percentile that between runs alone, 0 if not known,
+	 * with sampling in it unless it stands apart.
 	 */
 	double variance;
+	bool apart;
 	double exposure; /* of a rate: effective hits for each ns of the value */
 	/* Of a percentile: the durations, borrowed, and as how many independent ones they count. */
 	const struct profile_bucket *buckets;

@@ -197,6 +197,9 @@ static json_t *decision_json(const struct comparison *comparison)
 	if (comparison->single) {
 		failed |= set_real(object, "widening", COMPARE_SINGLE_WIDENING);
 		failed |= set_real(object, "noise", COMPARE_SINGLE_NOISE);
+		failed |= set_real(object, "noise_mean", COMPARE_SINGLE_NOISE_MEAN);
+		failed |= set_real(object, "noise_p50", COMPARE_SINGLE_NOISE_P50);
+		failed |= set_real(object, "noise_p99", COMPARE_SINGLE_NOISE_P99);
 	}
 	failed |= json_object_set_new(object, "labels", verdicts_json(comparison->labels));
 	failed |= json_object_set_new(object, "quantities", verdicts_json(comparison->verdicts));

@@ -39,6 +39,8 @@ static const struct grid_column coarse_columns[] = {
 };
 #define COARSE_COLUMNS (WAIT_CHANGE + 1)
 
+#define EXECUTIONS_MAX 9e18 /* that fit a number */
+
 /* Room for " p50" behind what is cut. */
 #define LABEL_COLUMNS_MIN 14
 
@@ -111,7 +113,9 @@ static void add_coarse(struct page *page, struct grid *grid, const struct compar
 		if (i > 0)
 			continue;
 		grid__cell(grid, WAIT, "%s",
-			   isnan(new) ? "-" : units__short(count, (uint64_t)llround(new)));
+			   new < 10 && new != floor(new)
+				   ? units__real(count, new)
+				   : units__short(count, (uint64_t)fmin(new, EXECUTIONS_MAX)));
 		grid__cell(grid, WAIT_CHANGE, "%s",
 			   diff_words__change(buffer, diff_words__ratio(base, new)));
 	}

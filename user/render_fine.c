@@ -10,10 +10,10 @@
 #include "units.h"
 #include "utf8.h"
 
-/* How much longer to record is a guess, the worse the greater it is: in tenths up to this .. */
+/* How much longer to record is a guess, the worse the greater it is: in tenths up to the first;
+ * beyond the second, where shares differ by hardly more than chance has it, no more than that. */
 #define TIMES_LONGER_TENTHS 3
-/* .. and beyond this, where shares differ by hardly more than chance has it, none. */
-#define TIMES_LONGER_MAX 10
+#define TIMES_LONGER_MAX    10
 
 enum {
 	RANK,
@@ -335,20 +335,23 @@ static void write_verdict(const struct render_fine *fine)
 			    fine->ranked, advice);
 }
 
-/* Of all rows as printed, in percentage points; as computed where none has one. */
+/* Of all rows as printed, in percentage points; as computed where some row has none. */
 static double greatest_bound(const struct render_fine *fine)
 {
-	double most = NAN;
+	double most = 0;
 
 	for (size_t i = 0; i < fine->profile->fine_count; i++) {
 		const struct profile_fine *row = &fine->profile->fine[i];
+		const bool known = !isnan(row->share_lo) && !isnan(row->share_hi);
 
-		if (!row->idle)
-			most = fmax(most, is_seen(row) ? render_share__half(share_of(row))
-						       : render_share__round_up(100 * row->share_hi,
-										0.01));
+		if (row->idle)
+			continue;
+		if (!known)
+			return 100 * fine->profile->totals.bound;
+		most = fmax(most, is_seen(row) ? render_share__half(share_of(row))
+					       : render_share__round_up(100 * row->share_hi, 0.01));
 	}
-	return isnan(most) ? 100 * fine->profile->totals.bound : most;
+	return most > 0 ? most : 100 * fine->profile->totals.bound;
 }
 
 void render_fine__write_basis(const struct render_fine *fine)

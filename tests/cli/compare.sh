@@ -51,6 +51,9 @@ knows_the_options_of_diff_first() {
 an_interrupt_leaves_reports_alone() {
 	printf '#!/bin/sh\n[ "$1" != record ] || { touch recording; exec sleep 5; }\n' >fake
 	chmod 755 fake
+	need_program pkill
+	mkdir kept
+	touch kept/mine.json
 	TICKSNICK=./fake "$COMPARE" -n 1 -w 0 -o kept one two &
 	local pid=$!
 	timeout 20 sh -c 'until [ -e recording ]; do sleep 0.05; done' || fail "nothing is recorded"
@@ -60,6 +63,7 @@ an_interrupt_leaves_reports_alone() {
 	wait "$pid"
 	assert_equal $? 143 "exit status"
 	assert_no_file kept/log
+	assert_file kept/mine.json
 }
 
 says_what_cannot_be_recorded() {

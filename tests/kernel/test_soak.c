@@ -74,6 +74,9 @@ static void losses_check(const struct profile *profile)
 		(uint64_t)((double)profile->totals.stolen_ns / 1e9 * profile->session.frequency_hz);
 	size_t i;
 
+	for (i = 0; i < profile->warning_count; i++)
+		printf("soak: [%s] %s\n", profile->warnings[i].code, profile->warnings[i].text);
+	fflush(stdout); /* a test that fails does not */
 	for (i = 0; i < profile_loss_field_count; i++) {
 		const struct profile_loss_field *field = &profile_loss_fields[i];
 		uint64_t n = *(const uint64_t *)((const char *)&profile->losses + field->offset);

@@ -142,6 +142,35 @@ START_TEST(a_percentile_lies_between_order_statistics)
 }
 END_TEST
 
+/* Ranks 469 to 532 of 1000, and a tenth between runs: that of ranks in it, or besides. */
+static const struct {
+	bool apart;
+	double lo, hi;
+} unions[] = {{false, 411.0076, 608.2613}, {true, 406.8422, 614.1184}};
+
+START_TEST(an_error_that_stands_apart_is_added)
+{
+	struct profile_bucket buckets[1000];
+	struct estimate estimate = {.kind = ESTIMATE_PERCENTILE, .df = INFINITY, .percent = 50};
+	struct estimate_limits limits;
+
+	for (uint32_t i = 0; i < 1000; i++)
+		buckets[i] = (struct profile_bucket){i + 1, 1};
+	for (int side = 0; side < ESTIMATE_SIDES; side++)
+		estimate.side[side] = (struct estimate_side){
+			.value = 500,
+			.variance = 0.01,
+			.apart = unions[_i].apart,
+			.buckets = buckets,
+			.bucket_count = 1000,
+			.trials = 1000,
+		};
+	estimate__limits(&estimate, 0.05, &limits);
+	ck_assert_double_eq_tol(limits.side[ESTIMATE_NEW].lo, unions[_i].lo, 0.001);
+	ck_assert_double_eq_tol(limits.side[ESTIMATE_NEW].hi, unions[_i].hi, 0.001);
+}
+END_TEST
+
 /* 0, +10% and -10% of the mean have squares of 0.02 together; over 4 degrees, by 3 runs. */
 START_TEST(variance_between_runs_is_pooled_from_residuals)
 {
@@ -261,6 +290,7 @@ Suite *estimate_suite(void)
 	tcase_add_test(tcase, a_side_without_hits_has_an_upper_limit);
 	tcase_add_test(tcase, variance_widens_an_interval_by_its_root);
 	tcase_add_loop_test(tcase, a_percentile_lies_between_order_statistics, 0, COUNT(ranks));
+	tcase_add_loop_test(tcase, an_error_that_stands_apart_is_added, 0, COUNT(unions));
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("between runs");
 	tcase_add_test(tcase, variance_between_runs_is_pooled_from_residuals);
