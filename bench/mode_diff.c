@@ -126,7 +126,7 @@ static int judge_try(struct profile *const *base, struct profile *const *new, st
 
 	if (!comparison)
 		return -ENOMEM;
-	test = test_of(comparison, tries->slowed, COMPARE_MEAN);
+	test = test_of(comparison, tries->slowed, COMPARE_TM90);
 	tries->change += test ? compare__change(test) : NAN;
 	tries->alarms += comparison->verdicts[COMPARE_SLOWER] > 0;
 	for (size_t i = 0; i < comparison->fine_count; i++) {
@@ -251,6 +251,11 @@ static int judge_pairs(struct outcome *outcome, const struct pool *pool)
 		 .multiple = "unchanged: that of timed's mean, by that of its executions",
 		 .noise = COMPARE_SINGLE_NOISE_MEAN},
 		{.label = TIMED,
+		 .duration = COMPARE_TM90,
+		 .name = "unchanged: deviation of a run's tm90 of timed",
+		 .multiple = "unchanged: that of timed's tm90, by that of its executions",
+		 .noise = COMPARE_SINGLE_NOISE_TM90},
+		{.label = TIMED,
 		 .duration = COMPARE_P50,
 		 .name = "unchanged: deviation of a run's p50 of timed"},
 		{.label = TIMED,
@@ -296,7 +301,7 @@ static int half_width(const struct pool *pool, size_t repeats, const char *label
 		comparison = compare(base, new, repeats);
 		if (!comparison)
 			return -ENOMEM;
-		test = test_of(comparison, label, COMPARE_MEAN);
+		test = test_of(comparison, label, COMPARE_TM90);
 		limits = test ? compare__change_limits(test) : (struct interval){NAN, NAN};
 		sum += (limits.hi - limits.lo) / 2;
 		compare__free(comparison);

@@ -30,6 +30,7 @@
 #define COMPARE_SINGLE_WIDENING	  1.5
 #define COMPARE_SINGLE_NOISE	  0.01 /* of the time per call */
 #define COMPARE_SINGLE_NOISE_MEAN 0.03 /* of a mean duration */
+#define COMPARE_SINGLE_NOISE_TM90 0.01
 #define COMPARE_SINGLE_NOISE_P50  0.01
 #define COMPARE_SINGLE_NOISE_P99  0.05
 
@@ -78,7 +79,7 @@ struct compare_fine {
 	struct compare_test per_call; /* running time for each call */
 };
 
-enum { COMPARE_MEAN, COMPARE_P50, COMPARE_P99, COMPARE_DURATIONS };
+enum { COMPARE_MEAN, COMPARE_TM90, COMPARE_P50, COMPARE_P99, COMPARE_DURATIONS };
 
 struct compare_coarse_side {
 	bool present;
@@ -144,7 +145,7 @@ enum compare_verdict compare__coarse_verdict(const struct compare_coarse *row);
 const char *compare__verdict_name(enum compare_verdict verdict);
 const char *compare__state_name(enum compare_state state);
 
-/* "mean", "p50", "p99" */
+/* "mean", "tm90" (trimmed.h), "p50", "p99" */
 extern const char *const compare_duration_names[COMPARE_DURATIONS];
 
 /* COMPARE_SINGLE_NOISE_MEAN .. */

@@ -7,15 +7,18 @@
 #include "compare_parts.h"
 #include "histogram.h"
 #include "saturate.h"
+#include "trimmed.h"
 
 const char *const compare_duration_names[COMPARE_DURATIONS] = {
 	[COMPARE_MEAN] = "mean",
+	[COMPARE_TM90] = "tm90",
 	[COMPARE_P50] = "p50",
 	[COMPARE_P99] = "p99",
 };
 
 const double compare_duration_noise[COMPARE_DURATIONS] = {
 	[COMPARE_MEAN] = COMPARE_SINGLE_NOISE_MEAN,
+	[COMPARE_TM90] = COMPARE_SINGLE_NOISE_TM90,
 	[COMPARE_P50] = COMPARE_SINGLE_NOISE_P50,
 	[COMPARE_P99] = COMPARE_SINGLE_NOISE_P99,
 };
@@ -94,6 +97,17 @@ static double mean_variance(const struct compare_coarse_side *side)
 	return squares / (n - 1) / n;
 }
 
+/* NaN unless all of the row's executions were timed. */
+static struct trimmed trimmed_of(const struct profile_coarse *row)
+{
+	const struct trimmed none = {NAN, NAN, NAN};
+
+	if (histogram__total(row->histogram, row->histogram_count) != row->executions)
+		return none;
+	return trimmed__of(row->sum_ns, row->histogram, row->histogram_count,
+			   ESTIMATE_BUCKET_ERROR);
+}
+
 /* One run's duration of that kind. A percentile has no weight: each run that has durations counts
  * the same. */
 static bool tell_duration(const void *entry, int which, double *amount, double *weight)
@@ -106,6 +120,11 @@ static bool tell_duration(const void *entry, int which, double *amount, double *
 		*amount = (double)row->sum_ns;
 		*weight = (double)row->executions;
 		return !is_untimed(row) || row->sum_ns > 0;
+	}
+	if (which == COMPARE_TM90) {
+		*amount = trimmed_of(row).mean_ns * (double)row->executions;
+		*weight = (double)row->executions;
+		return !isnan(*amount);
 	}
 	*amount = (double)histogram__percentile(row->histogram, row->histogram_count,
 						percents[which], row->max_ns);
@@ -134,6 +153,34 @@ static void fill_mean(const struct compare_coarse_side *from, double wider, doub
 		side->variance = between;
 }
 
+/* The mean of the runs' own, weighed by executions; nothing is known where one has none. */
+static void fill_trimmed(const struct compare_group *group, int which_side, double wider,
+			 double noise, double between, struct estimate_side *side)
+{
+	double amount = 0, weight = 0, variance = 0, off = 0;
+
+	for (size_t i = 0; i < group->count; i++) {
+		const struct profile_coarse *row = group->entries[i].row;
+		const double executions = (double)row->executions;
+		struct trimmed of;
+
+		if (group->entries[i].side != which_side || row->executions == 0)
+			continue;
+		of = trimmed_of(row);
+		amount += of.mean_ns * executions;
+		weight += executions;
+		variance += of.mean_ns * executions * of.mean_ns * executions * of.variance;
+		off += of.error * of.mean_ns * executions;
+	}
+	if (!(amount > 0))
+		return;
+	side->value = amount / weight;
+	side->variance = variance / (amount * amount) * wider + noise;
+	side->off = off / amount;
+	if (side->variance < between) /* NaN, not known, stays */
+		side->variance = between;
+}
+
 /* That of the durations there are; without trials its interval is open at both ends. */
 static void fill_percentile(const struct compare_coarse_side *from, int which, double wider,
 			    double variance, struct estimate_side *side)
@@ -157,14 +204,14 @@ static int estimate_duration(const struct compare_group *group, struct compare_c
 	struct estimate_spread spread;
 	double df;
 
-	if (compare__spread(group, tell_duration, which, which == COMPARE_MEAN, &spread))
+	if (compare__spread(group, tell_duration, which, which <= COMPARE_TM90, &spread))
 		return -ENOMEM;
 	df = spread.df;
-	estimate->kind = which == COMPARE_MEAN ? ESTIMATE_MEAN : ESTIMATE_PERCENTILE;
+	estimate->kind = which <= COMPARE_TM90 ? ESTIMATE_MEAN : ESTIMATE_PERCENTILE;
 	estimate->percent = percents[which];
 	estimate->comparable = coarse->state == COMPARE_BOTH;
 	estimate->df = df > 0 ? df : INFINITY;
-	if (which == COMPARE_MEAN)
+	if (which <= COMPARE_TM90)
 		estimate->df = fmin(estimate->df, degrees_of_executions(coarse));
 	for (int i = 0; i < ESTIMATE_SIDES; i++) {
 		const struct compare_coarse_side *from = &coarse->side[i];
@@ -177,6 +224,8 @@ static int estimate_duration(const struct compare_group *group, struct compare_c
 			continue;
 		if (which == COMPARE_MEAN)
 			fill_mean(from, wider, noise, spread.variance[i], side);
+		else if (which == COMPARE_TM90)
+			fill_trimmed(group, i, wider, noise, spread.variance[i], side);
 		else
 			fill_percentile(from, which, wider, df > 0 ? spread.variance[i] : noise,
 					side);

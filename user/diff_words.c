@@ -124,11 +124,12 @@ char *diff_words__basis(const struct comparison *comparison)
 			runs, sizeof(runs),
 			"There is one report of each, so the variance between runs is unknown: the "
 			"error within a run is taken %g times, and besides %g%% of a time per call "
-			"(of a mean duration %g%%, p50 %g%%, p99 %g%%). Repeats (--base A.. "
+			"(of a mean duration %g%%, tm90 %g%%, p50 %g%%, p99 %g%%). Repeats (--base "
+			"A.. "
 			"--new B..) tell it.",
 			COMPARE_SINGLE_WIDENING, 100 * COMPARE_SINGLE_NOISE,
-			100 * COMPARE_SINGLE_NOISE_MEAN, 100 * COMPARE_SINGLE_NOISE_P50,
-			100 * COMPARE_SINGLE_NOISE_P99);
+			100 * COMPARE_SINGLE_NOISE_MEAN, 100 * COMPARE_SINGLE_NOISE_TM90,
+			100 * COMPARE_SINGLE_NOISE_P50, 100 * COMPARE_SINGLE_NOISE_P99);
 	else
 		snprintf(runs, sizeof(runs),
 			 "The variance between the %zu and %zu runs is in the intervals.",

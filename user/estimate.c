@@ -69,6 +69,19 @@ static struct interval delta_ratio(const struct estimate *estimate, double alpha
 			    alpha);
 }
 
+/* Whatever the errors are that are no matter of chance, up to the greatest. */
+static struct interval mean_ratio(const struct estimate *estimate, double alpha)
+{
+	const double base = estimate->side[ESTIMATE_BASE].off;
+	const double new = estimate->side[ESTIMATE_NEW].off;
+	const struct interval ratio = delta_ratio(estimate, alpha);
+
+	return (struct interval){
+		ratio.lo * fmax(0, 1 - new) / (1 + base),
+		base < 1 ? ratio.hi * (1 + new) / (1 - base) : INFINITY,
+	};
+}
+
 /* P(binomial(trials, p) <= k) by the beta function; k and trials may be effective. */
 static double binomial_below(double k, double trials, double p)
 {
@@ -161,6 +174,9 @@ static struct interval side_limits(const struct estimate *estimate,
 	}
 	if (side->value > 0)
 		limits = log_interval(side->value, side->variance, estimate->df, alpha);
+	if (estimate->kind == ESTIMATE_MEAN)
+		limits = (struct interval){limits.lo * fmax(0, 1 - side->off),
+					   limits.hi * (1 + side->off)};
 	if (estimate->kind == ESTIMATE_RATE && hits <= HITS_EXACT_MAX) {
 		const double trials = POISSON_TRIALS + 100 * hits, unit = exposure(side);
 		const struct interval part = stats__binomial_interval(hits, trials, alpha);
@@ -217,7 +233,7 @@ struct interval estimate__ratio(const struct estimate *estimate, double alpha)
 			ratio = stats__hull(ratio, delta_ratio(estimate, alpha));
 		break;
 	case ESTIMATE_MEAN:
-		ratio = delta_ratio(estimate, alpha);
+		ratio = mean_ratio(estimate, alpha);
 		break;
 	case ESTIMATE_PERCENTILE:
 		ratio = percentile_ratio(estimate, alpha);

@@ -32,6 +32,7 @@ struct estimate_side {
 	 */
 	double variance;
 	bool apart;
+	double off; /* of a mean: greatest relative error besides, which is no matter of chance */
 	double exposure; /* of a rate: effective hits for each ns of the value */
 	/* Of a percentile: the durations, borrowed, and as how many independent ones they count. */
 	const struct profile_bucket *buckets;

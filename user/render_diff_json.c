@@ -198,6 +198,7 @@ static json_t *decision_json(const struct comparison *comparison)
 		failed |= set_real(object, "widening", COMPARE_SINGLE_WIDENING);
 		failed |= set_real(object, "noise", COMPARE_SINGLE_NOISE);
 		failed |= set_real(object, "noise_mean", COMPARE_SINGLE_NOISE_MEAN);
+		failed |= set_real(object, "noise_tm90", COMPARE_SINGLE_NOISE_TM90);
 		failed |= set_real(object, "noise_p50", COMPARE_SINGLE_NOISE_P50);
 		failed |= set_real(object, "noise_p99", COMPARE_SINGLE_NOISE_P99);
 	}

@@ -122,7 +122,7 @@ END
 github_runs_nothing_that_a_name_says() {
 	diff_of_samples -f github
 	assert_equal "$(grep -cvE '^::(error|warning|notice) title=[^:]*::' "$OUT")" 0 "lines that are no annotation"
-	assert_equal "$(grep -c '^::error' "$OUT")" 5 "errors"
+	assert_equal "$(grep -c '^::error' "$OUT")" 6 "errors"
 	assert_not_contains "$(printf '\033')"
 }
 

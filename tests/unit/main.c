@@ -12,6 +12,7 @@ static Suite *(*const suites[])(void) = {
 	histogram_suite,    spans_suite,    durations_suite, snapshot_suite,
 	ledger_suite,	    roll_suite,	    reader_suite,    merge_suite,
 	merge_bounds_suite, estimate_suite, compare_suite,   compare_warnings_suite,
+	trimmed_suite,
 };
 
 int main(void)

@@ -31,5 +31,6 @@ Suite *merge_bounds_suite(void);
 Suite *estimate_suite(void);
 Suite *compare_suite(void);
 Suite *compare_warnings_suite(void);
+Suite *trimmed_suite(void);
 
 #endif

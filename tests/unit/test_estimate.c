@@ -171,6 +171,27 @@ START_TEST(an_error_that_stands_apart_is_added)
 }
 END_TEST
 
+/* 1% that the base may be off, and 2% the new one, either way: 0.98 / 1.01, 1.02 / 0.99. */
+START_TEST(an_error_that_is_no_chance_moves_both_ends)
+{
+	struct estimate estimate = {
+		.kind = ESTIMATE_MEAN,
+		.comparable = true,
+		.df = INFINITY,
+		.side = {{.value = 100, .variance = 1e-4}, {.value = 100, .variance = 1e-4}},
+	};
+	const struct interval without = estimate__ratio(&estimate, 0.05);
+	struct estimate_limits limits;
+
+	estimate.side[ESTIMATE_BASE].off = 0.01;
+	estimate.side[ESTIMATE_NEW].off = 0.02;
+	estimate__limits(&estimate, 0.05, &limits);
+	ck_assert_double_eq_tol(limits.ratio.lo, without.lo * 0.98 / 1.01, 1e-9);
+	ck_assert_double_eq_tol(limits.ratio.hi, without.hi * 1.02 / 0.99, 1e-9);
+	ck_assert_double_eq_tol(limits.side[ESTIMATE_NEW].lo, 0.98 * 100 * exp(-0.01959964), 1e-4);
+}
+END_TEST
+
 /* 0, +10% and -10% of the mean have squares of 0.02 together; over 4 degrees, by 3 runs. */
 START_TEST(variance_between_runs_is_pooled_from_residuals)
 {
@@ -291,6 +312,7 @@ Suite *estimate_suite(void)
 	tcase_add_test(tcase, variance_widens_an_interval_by_its_root);
 	tcase_add_loop_test(tcase, a_percentile_lies_between_order_statistics, 0, COUNT(ranks));
 	tcase_add_loop_test(tcase, an_error_that_stands_apart_is_added, 0, COUNT(unions));
+	tcase_add_test(tcase, an_error_that_is_no_chance_moves_both_ends);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("between runs");
 	tcase_add_test(tcase, variance_between_runs_is_pooled_from_residuals);
