@@ -25,6 +25,12 @@ const double compare_duration_noise[COMPARE_DURATIONS] = {
 
 static const unsigned percents[COMPARE_DURATIONS] = {[COMPARE_P50] = 50, [COMPARE_P99] = 99};
 
+/* A ratio of sums over runs; else a percentile. */
+static bool is_mean(int which)
+{
+	return which == COMPARE_MEAN || which == COMPARE_TM90;
+}
+
 /* Executions whose durations were not kept: by an earlier version, or because they could not be
  * read. */
 static bool is_untimed(const struct profile_coarse *row)
@@ -79,22 +85,12 @@ static enum compare_state state_of(const struct compare_coarse *coarse)
  * fewer than two. */
 static double mean_variance(const struct compare_coarse_side *side)
 {
-	const double n = (double)histogram__total(side->histogram, side->histogram_count);
-	double sum = 0, squares = 0, mean;
+	const struct histogram_moments of =
+		histogram__moments(side->histogram, side->histogram_count, INFINITY);
 
-	for (size_t i = 0; i < side->histogram_count; i++)
-		sum += (double)side->histogram[i].count *
-		       (double)histogram__middle(side->histogram[i].bucket);
-	mean = sum / n;
-	if (!(n >= 2) || !(mean > 0))
+	if (!(of.count >= 2) || !(of.mean > 0))
 		return NAN;
-	for (size_t i = 0; i < side->histogram_count; i++) {
-		const double from_mean =
-			(double)histogram__middle(side->histogram[i].bucket) / mean - 1;
-
-		squares += (double)side->histogram[i].count * from_mean * from_mean;
-	}
-	return squares / (n - 1) / n;
+	return of.squares / (of.mean * of.mean) / (of.count - 1) / of.count;
 }
 
 /* NaN unless all of the row's executions were timed. */
@@ -141,21 +137,20 @@ static double degrees_of_executions(const struct compare_coarse *coarse)
 	return least > 1 ? (double)least - 1 : 1;
 }
 
-/* Where durations are missing, nothing is known of how great the error is. */
-static void fill_mean(const struct compare_coarse_side *from, double wider, double noise,
-		      double between, struct estimate_side *side)
+/* Value and variance within the runs. Where durations are missing, nothing is known of how great
+ * the error is. */
+static void fill_mean(const struct compare_coarse_side *from, struct estimate_side *side)
 {
 	if (from->sum_ns == 0 || from->executions == from->unsummed)
 		return;
 	side->value = (double)from->sum_ns / (double)(from->executions - from->unsummed);
-	side->variance = from->unsummed ? NAN : mean_variance(from) * wider + noise;
-	if (side->variance < between) /* NaN, not known, stays */
-		side->variance = between;
+	side->variance = from->unsummed ? NAN : mean_variance(from);
 }
 
-/* The mean of the runs' own, weighed by executions; nothing is known where one has none. */
-static void fill_trimmed(const struct compare_group *group, int which_side, double wider,
-			 double noise, double between, struct estimate_side *side)
+/* Likewise: the mean of the runs' own, weighed by executions; nothing is known where one has none.
+ */
+static void fill_trimmed(const struct compare_group *group, int which_side,
+			 struct estimate_side *side)
 {
 	double amount = 0, weight = 0, variance = 0, off = 0;
 
@@ -175,62 +170,72 @@ static void fill_trimmed(const struct compare_group *group, int which_side, doub
 	if (!(amount > 0))
 		return;
 	side->value = amount / weight;
-	side->variance = variance / (amount * amount) * wider + noise;
+	side->variance = variance / (amount * amount);
 	side->off = off / amount;
-	if (side->variance < between) /* NaN, not known, stays */
-		side->variance = between;
 }
 
 /* That of the durations there are; without trials its interval is open at both ends. */
-static void fill_percentile(const struct compare_coarse_side *from, int which, double wider,
-			    double variance, struct estimate_side *side)
+static void fill_percentile(const struct compare_coarse_side *from, int which,
+			    struct estimate_side *side)
 {
 	if (from->histogram_count == 0)
 		return;
 	side->value = (double)histogram__percentile(from->histogram, from->histogram_count,
 						    percents[which], from->max_ns);
-	side->variance = variance;
 	side->buckets = from->histogram;
 	side->bucket_count = from->histogram_count;
-	side->trials = from->untimed ? 0 : (double)from->executions / wider;
+	side->trials = from->untimed ? 0 : (double)from->executions;
+}
+
+/* What is known, or where each side has one report assumed, of the variance between runs. */
+static void add_between_runs(const struct estimate_spread *spread, int which, int i,
+			     struct estimate_side *side)
+{
+	const bool single = !(spread->df > 0);
+	const double wider = single ? COMPARE_SINGLE_WIDENING * COMPARE_SINGLE_WIDENING : 1;
+	const double noise = compare_duration_noise[which] * compare_duration_noise[which];
+
+	if (is_mean(which)) {
+		side->variance = side->variance * wider + (single ? noise : 0);
+		if (side->variance < spread->variance[i]) /* NaN, not known, stays */
+			side->variance = spread->variance[i];
+	} else {
+		side->trials /= wider;
+		side->variance = single ? noise : spread->variance[i];
+		side->apart = single;
+	}
+	side->value *= spread->factor[i];
 }
 
 /* A percentile is one of all runs' durations together, so that no drift can be taken out of it. */
 static int estimate_duration(const struct compare_group *group, struct compare_coarse *coarse,
 			     int which)
 {
-	const double widening = COMPARE_SINGLE_WIDENING, relative = compare_duration_noise[which];
 	struct estimate *estimate = &coarse->duration[which].estimate;
 	struct estimate_spread spread;
-	double df;
 
-	if (compare__spread(group, tell_duration, which, which <= COMPARE_TM90, &spread))
+	if (compare__spread(group, tell_duration, which, is_mean(which), &spread))
 		return -ENOMEM;
-	df = spread.df;
-	estimate->kind = which <= COMPARE_TM90 ? ESTIMATE_MEAN : ESTIMATE_PERCENTILE;
+	estimate->kind = is_mean(which) ? ESTIMATE_MEAN : ESTIMATE_PERCENTILE;
 	estimate->percent = percents[which];
 	estimate->comparable = coarse->state == COMPARE_BOTH;
-	estimate->df = df > 0 ? df : INFINITY;
-	if (which <= COMPARE_TM90)
+	estimate->df = spread.df > 0 ? spread.df : INFINITY;
+	if (is_mean(which))
 		estimate->df = fmin(estimate->df, degrees_of_executions(coarse));
 	for (int i = 0; i < ESTIMATE_SIDES; i++) {
 		const struct compare_coarse_side *from = &coarse->side[i];
 		struct estimate_side *side = &estimate->side[i];
-		const double wider = df > 0 ? 1 : widening * widening;
-		const double noise = df > 0 ? 0 : relative * relative;
 
 		side->value = NAN;
 		if (from->executions == 0)
 			continue;
 		if (which == COMPARE_MEAN)
-			fill_mean(from, wider, noise, spread.variance[i], side);
+			fill_mean(from, side);
 		else if (which == COMPARE_TM90)
-			fill_trimmed(group, i, wider, noise, spread.variance[i], side);
+			fill_trimmed(group, i, side);
 		else
-			fill_percentile(from, which, wider, df > 0 ? spread.variance[i] : noise,
-					side);
-		side->apart = !(df > 0);
-		side->value *= spread.factor[i];
+			fill_percentile(from, which, side);
+		add_between_runs(&spread, which, i, side);
 		if (side->value == 0)
 			estimate->comparable = false;
 	}

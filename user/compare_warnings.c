@@ -55,19 +55,27 @@ static const struct profile *report_at(const struct all *all, size_t i)
 			       : all->input[ESTIMATE_NEW].reports[i - base->count];
 }
 
-/* " (FILE)" for a report with a name, "" for one without. */
-static const char *name_of(const struct all *all, size_t i, char buffer[NAME_SIZE])
+/* The file of a report, its end if it is long; "" for one without a name. */
+static const char *file_of(const struct all *all, size_t i, char buffer[NAME_SIZE])
 {
 	const size_t first = all->input[ESTIMATE_BASE].count;
 	const struct compare_input *input = &all->input[i < first ? ESTIMATE_BASE : ESTIMATE_NEW];
-	const char *name = input->names ? input->names[i < first ? i : i - first] : NULL;
-	const size_t length = name ? strlen(name) : 0;
+	const char *name = input->names ? input->names[i < first ? i : i - first] : "";
+	const size_t length = strlen(name);
 	const bool cut = length > NAME_BYTES_MAX;
 
-	buffer[0] = '\0';
-	if (name)
-		snprintf(buffer, NAME_SIZE, " (%s%s)", cut ? ".." : "",
-			 cut ? name + length - NAME_BYTES_MAX : name);
+	snprintf(buffer, NAME_SIZE, "%s%s", cut ? ".." : "",
+		 cut ? name + length - NAME_BYTES_MAX : name);
+	return buffer;
+}
+
+/* Likewise, " (FILE)". */
+static const char *name_of(const struct all *all, size_t i, char buffer[NAME_SIZE])
+{
+	char file[NAME_SIZE];
+
+	snprintf(buffer, NAME_SIZE, *file_of(all, i, file) ? " (%.*s)" : "%.*s", NAME_BYTES_MAX + 2,
+		 file);
 	return buffer;
 }
 
@@ -92,11 +100,10 @@ static int warn_some(struct comparison *comparison, const struct all *all, const
 	char names[NAMED_MAX * NAME_SIZE + 8] = "", name[NAME_SIZE];
 
 	for (size_t i = 0; i < some->count && i < NAMED_MAX; i++) {
-		if (*name_of(all, some->first[i], name) == '\0')
+		if (*file_of(all, some->first[i], name) == '\0')
 			continue;
-		name[strlen(name) - 1] = '\0'; /* the parenthesis */
 		strcat(names, *names ? ", " : " (");
-		strcat(names, name + 2);
+		strcat(names, name);
 	}
 	if (*names)
 		strcat(names, some->count > NAMED_MAX ? ", ..)" : ")");

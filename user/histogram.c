@@ -2,6 +2,7 @@
 #include "histogram.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include <ticksnick/slot.h>
@@ -117,6 +118,24 @@ uint64_t histogram__total(const struct profile_bucket *at, size_t count)
 	for (size_t i = 0; i < count; i++)
 		total = saturate__add(total, at[i].count);
 	return total;
+}
+
+struct histogram_moments histogram__moments(const struct profile_bucket *at, size_t count,
+					    double most_ns)
+{
+	struct histogram_moments of = {.count = (double)histogram__total(at, count)};
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += (double)at[i].count * fmin((double)histogram__middle(at[i].bucket), most_ns);
+	of.mean = sum / of.count;
+	for (size_t i = 0; i < count; i++) {
+		const double from_mean =
+			fmin((double)histogram__middle(at[i].bucket), most_ns) - of.mean;
+
+		of.squares += (double)at[i].count * from_mean * from_mean;
+	}
+	return of;
 }
 
 uint64_t histogram__percentile(const struct profile_bucket *at, size_t count, unsigned percent,

@@ -43,6 +43,14 @@ int histogram__add_units(struct profile_bucket **at, size_t *count, const uint64
 /* Saturates. */
 uint64_t histogram__total(const struct profile_bucket *at, size_t count);
 
+/* Of durations by their buckets' middles, none taken to be longer than most_ns: how many, their
+ * mean (NaN without any), Σ squares of their distances from it. */
+struct histogram_moments {
+	double count, mean, squares;
+};
+struct histogram_moments histogram__moments(const struct profile_bucket *at, size_t count,
+					    double most_ns);
+
 /*
  * By nearest rank: the middle of the bucket of the least duration that at least percent (1..100) of
  * all do not exceed; max_ns, the longest of all, if that is less (0: it is not known, and the

@@ -184,6 +184,7 @@ static json_t *side_json(const struct comparison *comparison, int side)
 static json_t *decision_json(const struct comparison *comparison)
 {
 	json_t *object = json_object();
+	char key[24];
 	int failed = 0;
 
 	failed |= json_object_set_new(object, "regression",
@@ -197,10 +198,10 @@ static json_t *decision_json(const struct comparison *comparison)
 	if (comparison->single) {
 		failed |= set_real(object, "widening", COMPARE_SINGLE_WIDENING);
 		failed |= set_real(object, "noise", COMPARE_SINGLE_NOISE);
-		failed |= set_real(object, "noise_mean", COMPARE_SINGLE_NOISE_MEAN);
-		failed |= set_real(object, "noise_tm90", COMPARE_SINGLE_NOISE_TM90);
-		failed |= set_real(object, "noise_p50", COMPARE_SINGLE_NOISE_P50);
-		failed |= set_real(object, "noise_p99", COMPARE_SINGLE_NOISE_P99);
+		for (int i = 0; i < COMPARE_DURATIONS; i++) {
+			snprintf(key, sizeof(key), "noise_%s", compare_duration_names[i]);
+			failed |= set_real(object, key, compare_duration_noise[i]);
+		}
 	}
 	failed |= json_object_set_new(object, "labels", verdicts_json(comparison->labels));
 	failed |= json_object_set_new(object, "quantities", verdicts_json(comparison->verdicts));

@@ -5,23 +5,6 @@
 
 #include "histogram.h"
 
-/* Σ squares of the distances from their mean, of durations that are at most so long. */
-static double winsorized_squares(const struct profile_bucket *at, size_t count, double total,
-				 double most)
-{
-	double sum = 0, squares = 0;
-
-	for (size_t i = 0; i < count; i++)
-		sum += (double)at[i].count * fmin((double)histogram__middle(at[i].bucket), most);
-	for (size_t i = 0; i < count; i++) {
-		const double from_mean =
-			fmin((double)histogram__middle(at[i].bucket), most) - sum / total;
-
-		squares += (double)at[i].count * from_mean * from_mean;
-	}
-	return squares;
-}
-
 struct trimmed trimmed__of(uint64_t sum_ns, const struct profile_bucket *at, size_t count,
 			   double off)
 {
@@ -43,7 +26,7 @@ struct trimmed trimmed__of(uint64_t sum_ns, const struct profile_bucket *at, siz
 	of.mean_ns = left_ns / left;
 	of.error = off * slow_ns / left_ns;
 	if (total >= 2)
-		of.variance = winsorized_squares(at, count, total, most) / (total - 1) * total /
+		of.variance = histogram__moments(at, count, most).squares / (total - 1) * total /
 			      (left_ns * left_ns);
 	return of;
 }

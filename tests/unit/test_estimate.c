@@ -114,24 +114,31 @@ static const struct {
 	{100, 99, 0.05, 97, 0},	    {5, 50, 0.05, 0, 0},	{6, 50, 0.05, 1, 6},
 };
 
+/* On both sides each duration 1..n once: a rank is its value. */
+static struct estimate percentile_of(struct profile_bucket *buckets, uint32_t n, unsigned percent)
+{
+	const struct estimate_side side = {
+		.value = ceil(n * percent / 100.),
+		.buckets = buckets,
+		.bucket_count = n,
+		.trials = n,
+	};
+
+	for (uint32_t i = 0; i < n; i++)
+		buckets[i] = (struct profile_bucket){i + 1, 1};
+	return (struct estimate){.kind = ESTIMATE_PERCENTILE,
+				 .comparable = true,
+				 .side = {side, side},
+				 .df = INFINITY,
+				 .percent = percent};
+}
+
 START_TEST(a_percentile_lies_between_order_statistics)
 {
-	struct profile_bucket buckets[1000]; /* each duration 1..n once: a rank is its value */
-	struct estimate estimate = {.kind = ESTIMATE_PERCENTILE,
-				    .comparable = true,
-				    .df = INFINITY,
-				    .percent = ranks[_i].percent};
+	struct profile_bucket buckets[1000];
+	struct estimate estimate = percentile_of(buckets, (uint32_t)ranks[_i].n, ranks[_i].percent);
 	struct estimate_limits limits;
 
-	for (uint32_t i = 0; i < ranks[_i].n; i++)
-		buckets[i] = (struct profile_bucket){i + 1, 1};
-	for (int side = 0; side < ESTIMATE_SIDES; side++)
-		estimate.side[side] = (struct estimate_side){
-			.value = ceil((double)ranks[_i].n * ranks[_i].percent / 100.),
-			.buckets = buckets,
-			.bucket_count = ranks[_i].n,
-			.trials = (double)ranks[_i].n,
-		};
 	estimate__limits(&estimate, ranks[_i].alpha, &limits);
 	ck_assert_double_eq(limits.side[ESTIMATE_BASE].lo, ranks[_i].lo);
 	if (ranks[_i].hi > 0)
@@ -151,20 +158,11 @@ static const struct {
 START_TEST(an_error_that_stands_apart_is_added)
 {
 	struct profile_bucket buckets[1000];
-	struct estimate estimate = {.kind = ESTIMATE_PERCENTILE, .df = INFINITY, .percent = 50};
+	struct estimate estimate = percentile_of(buckets, 1000, 50);
 	struct estimate_limits limits;
 
-	for (uint32_t i = 0; i < 1000; i++)
-		buckets[i] = (struct profile_bucket){i + 1, 1};
-	for (int side = 0; side < ESTIMATE_SIDES; side++)
-		estimate.side[side] = (struct estimate_side){
-			.value = 500,
-			.variance = 0.01,
-			.apart = unions[_i].apart,
-			.buckets = buckets,
-			.bucket_count = 1000,
-			.trials = 1000,
-		};
+	estimate.side[ESTIMATE_NEW].variance = 0.01;
+	estimate.side[ESTIMATE_NEW].apart = unions[_i].apart;
 	estimate__limits(&estimate, 0.05, &limits);
 	ck_assert_double_eq_tol(limits.side[ESTIMATE_NEW].lo, unions[_i].lo, 0.001);
 	ck_assert_double_eq_tol(limits.side[ESTIMATE_NEW].hi, unions[_i].hi, 0.001);

@@ -56,6 +56,16 @@ static pid_t child(void)
 	return pid;
 }
 
+/* Reads a number that is 42. */
+static int read_by(struct reader *by)
+{
+	int here = 42, read = 0;
+	const int err = reader__gather(by, (uintptr_t)&here, 4, 4, 1, &read);
+
+	ck_assert(err || read == 42);
+	return err;
+}
+
 static const struct {
 	size_t stride, size, count;
 } shapes[] = {
@@ -84,12 +94,11 @@ END_TEST
 
 START_TEST(what_is_not_there_is_a_fault_and_no_end)
 {
-	int here = 42, read = 0;
+	int read = 0;
 
 	ck_assert_int_eq(reader__gather(reader, 16, 4, 4, 1, &read), -EFAULT);
 	ck_assert_int_eq(reader__gather(reader, UINT64_MAX - 100, 4, 4, 1, &read), -EFAULT);
-	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), 0);
-	ck_assert_int_eq(read, 42);
+	ck_assert_int_eq(read_by(reader), 0);
 }
 END_TEST
 
@@ -109,21 +118,20 @@ END_TEST
 
 START_TEST(a_read_that_does_not_end_is_given_up_and_none_is_begun_after_it)
 {
-	int here = 42, read = 0;
 	double before;
 
-	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), 0);
+	ck_assert_int_eq(read_by(reader), 0);
 	ck_assert_int_ne(child(), 0);
 	kill(child(), SIGSTOP);
 	before = seconds();
-	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), -ETIMEDOUT);
+	ck_assert_int_eq(read_by(reader), -ETIMEDOUT);
 	ck_assert_double_ge(seconds() - before, 0.9);
 	before = seconds();
-	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), -ETIMEDOUT);
+	ck_assert_int_eq(read_by(reader), -ETIMEDOUT);
 	ck_assert_double_lt(seconds() - before, 0.5);
 	/* On a busy machine its end takes a while. */
 	while (child() && seconds() - before < 5)
-		reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read);
+		read_by(reader);
 	ck_assert_int_eq(child(), 0);
 }
 END_TEST
@@ -175,15 +183,6 @@ static void tracer_end(const struct tracer *tracer)
 	ck_assert_int_eq(waitpid(tracer->pid, NULL, 0), tracer->pid);
 }
 
-static int read_by(struct reader *by)
-{
-	int here = 42, read = 0;
-	const int err = reader__gather(by, (uintptr_t)&here, 4, 4, 1, &read);
-
-	ck_assert(err || read == 42);
-	return err;
-}
-
 START_TEST(a_child_that_cannot_be_killed_is_its_familys_last_and_eight_are_all)
 {
 	struct reader *families[READER_KILLED_MAX], *other = reader__new(getpid(), NULL);
@@ -225,19 +224,18 @@ START_TEST(a_family_waits_no_longer_than_one_process_and_others_are_read)
 {
 	struct reader *relative = reader__new(getpid(), reader),
 		      *other = reader__new(getpid(), NULL);
-	int here = 42, read = 0;
 	double before;
 
 	ck_assert(relative && other);
-	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), 0);
+	ck_assert_int_eq(read_by(reader), 0);
 	kill(child(), SIGSTOP);
-	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), -ETIMEDOUT);
+	ck_assert_int_eq(read_by(reader), -ETIMEDOUT);
 	reader__free(reader);
 	reader = NULL;
 	before = seconds();
-	ck_assert_int_eq(reader__gather(relative, (uintptr_t)&here, 4, 4, 1, &read), -ETIMEDOUT);
+	ck_assert_int_eq(read_by(relative), -ETIMEDOUT);
 	ck_assert_double_lt(seconds() - before, 0.5);
-	ck_assert_int_eq(reader__gather(other, (uintptr_t)&here, 4, 4, 1, &read), 0);
+	ck_assert_int_eq(read_by(other), 0);
 	reader__free(relative);
 	reader__free(other);
 }
@@ -246,20 +244,20 @@ END_TEST
 START_TEST(a_hurry_shortens_the_wait_and_what_answers_is_still_read)
 {
 	struct reader *other = reader__new(getpid(), NULL);
-	int here = 42, read = 0, ends[2];
+	int ends[2];
 	double before;
 
 	ck_assert_ptr_nonnull(other);
 	ck_assert_int_eq(pipe(ends), 0);
 	reader__hurry_at(ends[0]);
-	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), 0);
+	ck_assert_int_eq(read_by(reader), 0);
 	kill(child(), SIGSTOP);
 	ck_assert_int_eq(write(ends[1], "", 1), 1);
 	before = seconds();
-	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), -ETIMEDOUT);
+	ck_assert_int_eq(read_by(reader), -ETIMEDOUT);
 	ck_assert_double_ge(seconds() - before, 0.09);
 	ck_assert_double_lt(seconds() - before, 0.8);
-	ck_assert_int_eq(reader__gather(other, (uintptr_t)&here, 4, 4, 1, &read), 0);
+	ck_assert_int_eq(read_by(other), 0);
 	reader__hurry_at(-1);
 	reader__free(other);
 }
@@ -337,7 +335,7 @@ static bool take_cpu(int cpu, double for_seconds, pid_t *taker)
 /* The kernel leaves 50 ms of each second to others, and they are soon gone. */
 START_TEST(a_child_that_waits_for_a_cpu_is_not_given_up)
 {
-	int here = 42, read = 0, cpu, reads = 0, err = 0;
+	int cpu, reads = 0, err = 0;
 	double start, most = 0;
 	cpu_set_t set;
 	pid_t taker;
@@ -345,7 +343,7 @@ START_TEST(a_child_that_waits_for_a_cpu_is_not_given_up)
 	ck_assert_int_eq(sched_getaffinity(0, sizeof(set), &set), 0);
 	for (cpu = CPU_SETSIZE - 1; !CPU_ISSET(cpu, &set);)
 		cpu--;
-	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), 0);
+	ck_assert_int_eq(read_by(reader), 0);
 	if (CPU_COUNT(&set) < 2 || !take_cpu(cpu, 3.5, &taker)) {
 		printf("NOT CHECKED: a CPU cannot be taken here\n");
 		ck_assert_msg(!getenv("CI"), "it takes root and two CPUs");
@@ -359,7 +357,7 @@ START_TEST(a_child_that_waits_for_a_cpu_is_not_given_up)
 	for (start = seconds(); !err && seconds() - start < 3; reads++) {
 		double before = seconds();
 
-		err = reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read);
+		err = read_by(reader);
 		most = fmax(most, seconds() - before);
 	}
 	kill(taker, SIGKILL);
@@ -371,23 +369,21 @@ END_TEST
 
 START_TEST(a_child_that_is_killed_is_replaced)
 {
-	int here = 42, read = 0;
-
-	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), 0);
+	ck_assert_int_eq(read_by(reader), 0);
 	kill(child(), SIGKILL);
-	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), -EPIPE);
-	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &read), 0);
+	ck_assert_int_eq(read_by(reader), -EPIPE);
+	ck_assert_int_eq(read_by(reader), 0);
 }
 END_TEST
 
 START_TEST(the_child_holds_nothing_open_and_ends_with_its_reader)
 {
 	char path[64];
-	int here = 42, got = 0, ends[2];
+	int ends[2];
 	pid_t pid;
 
 	ck_assert_int_eq(pipe(ends), 0);
-	ck_assert_int_eq(reader__gather(reader, (uintptr_t)&here, 4, 4, 1, &got), 0);
+	ck_assert_int_eq(read_by(reader), 0);
 	close(ends[1]);
 	ck_assert_int_eq(read(ends[0], path, 1), 0);
 	pid = child();
