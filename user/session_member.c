@@ -97,15 +97,23 @@ static uint64_t ran_ns(const struct session *session, const struct session_membe
 	return snapshot__weight_ns(&cell);
 }
 
+/* True once the process is another image than this member was told of: what can be read is that
+ * one's. */
+static bool overtaken(struct session *session, const struct session_member *member)
+{
+	return replaced(session, member) || __atomic_load_n(&shared_of(session, member)->execs,
+							    __ATOMIC_ACQUIRE) != member->execs;
+}
+
 void session_member__locate(struct session *session, struct session_member *member)
 {
 	int err;
 
-	if (replaced(session, member))
+	if (overtaken(session, member))
 		return;
 	err = target__locate(member->target);
 	member->looked_at |= err == -ENOENT;
-	if (err || replaced(session, member))
+	if (err || overtaken(session, member))
 		return;
 	/* An image keeps its clock: what it unshares is for its children. */
 	session_member__clock(session, member);
