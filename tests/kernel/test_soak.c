@@ -94,28 +94,44 @@ static void losses_check(const struct profile *profile)
 	}
 }
 
-START_TEST(a_long_session_of_many_switches_stays_small_and_loses_nothing)
-{
-	const struct profile_fine *rest;
-	unsigned seconds = soak_seconds();
-	struct recording recording;
+/* What the test judges. */
+static struct {
+	unsigned seconds;
 	struct recorded run, said;
-	double wall, cpu, stopwatches, all;
 	struct memory memory;
+} soak;
+
+/* A fixture, for check keeps how long a test took in 31 bits of microseconds: half an hour. */
+static void soak_record(void)
+{
+	struct recording recording;
 	char text[64];
 	int output;
 	pid_t pid;
 
-	memset(&said, 0, sizeof(said));
-	snprintf(text, sizeof(text), "%u %d %d", seconds, THREADS, SWITCHES * 11 / 10);
-	pid = record__subject_begin("soak", text, &output, &said);
+	soak.seconds = soak_seconds();
+	snprintf(text, sizeof(text), "%u %d %d", soak.seconds, THREADS, SWITCHES * 11 / 10);
+	pid = record__subject_begin("soak", text, &output, &soak.said);
 	snprintf(text, sizeof(text), "%d", pid);
 	record__begin(&recording, "-F 1000", text);
 	kill(pid, SIGUSR1);
-	memory = memory_watch(recording.recorder, seconds);
-	ck_assert_int_eq(record__subject_end(pid, output, &said), 0);
-	record__finish(&recording, &run);
-	rest = record__fine(&run, "rest");
+	soak.memory = memory_watch(recording.recorder, soak.seconds);
+	ck_assert_int_eq(record__subject_end(pid, output, &soak.said), 0);
+	record__finish(&recording, &soak.run);
+}
+
+static void soak_free(void)
+{
+	record__free(&soak.run);
+}
+
+START_TEST(a_long_session_of_many_switches_stays_small_and_loses_nothing)
+{
+	const struct recorded said = soak.said, run = soak.run;
+	const struct memory memory = soak.memory;
+	const struct profile_fine *rest = record__fine(&run, "rest");
+	double wall, cpu, stopwatches, all;
+
 	wall = record__truth(&said, "wall_ns");
 	cpu = record__truth(&said, "cpu_ns");
 	stopwatches = record__truth(&said, "work_ns") + record__truth(&said, "rest_ns");
@@ -131,7 +147,7 @@ START_TEST(a_long_session_of_many_switches_stays_small_and_loses_nothing)
 	       run.profile->overhead.fraction, (double)run.profile->totals.stolen_ns / 1e9);
 	/* In a few seconds, others may have the machine. */
 	ck_assert_double_ge(record__truth(&said, "switches") / wall * 1e9,
-			    seconds == SHORT_S ? SWITCHES / 2 : SWITCHES);
+			    soak.seconds == SHORT_S ? SWITCHES / 2 : SWITCHES);
 	ck_assert_int_le(memory.most, memory.warm + GROWTH_KIB);
 	losses_check(run.profile);
 	record__check_calls(&run, "work", (uint64_t)record__truth(&said, "calls"));
@@ -149,7 +165,6 @@ START_TEST(a_long_session_of_many_switches_stays_small_and_loses_nothing)
 	ck_assert_double_ge((double)(rest->blocked_ns + rest->runnable_ns),
 			    0.97 * record__truth(&said, "rest_ns"));
 	record__check_totals(run.profile);
-	record__free(&run);
 }
 END_TEST
 
@@ -159,6 +174,7 @@ Suite *soak_suite(void)
 	TCase *cases = tcase_create("soak");
 
 	tcase_set_timeout(cases, soak_seconds() + 30);
+	tcase_add_checked_fixture(cases, soak_record, soak_free);
 	tcase_add_test(cases, a_long_session_of_many_switches_stays_small_and_loses_nothing);
 	suite_add_tcase(suite, cases);
 	return suite;
