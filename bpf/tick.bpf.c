@@ -3,6 +3,7 @@
  * tick.bpf.c - one firing of a CPU's timer: which label the thread that runs here is in, and, as a
  * glance, how many of the process's other running threads are in the same one.
  */
+#include "pace.h"
 #include "thread.h"
 
 const volatile __u32 cpu_count __weak = TSN_CPUS_MAX; /* possible CPUs */
@@ -251,10 +252,14 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		cpu->tgid = 0;
 	} else if (!(task->flags & PF_EXITING)) {
 		tick_target(ctx, task, target, index, cpu, cpu_index, now);
-		if (cpu->tick_runs++ % TSN_TIMED_EVERY == 0) {
+		if (cpu->tick_runs % TSN_TIMED_EVERY == 0) {
 			cpu->tick_timed_ns += bpf_ktime_get_ns() - now;
 			cpu->tick_timed++;
+		} else if (cpu->tick_runs % TSN_PACE_EVERY == 0 && cpu->pace_runs != ~0u) {
+			cpu->pace_ns += pace_take();
+			cpu->pace_runs++;
 		}
+		cpu->tick_runs++;
 	}
 	cpu->tick_ns = now;
 	cpu->ticks++;

@@ -338,7 +338,7 @@ static void overhead_fill(const struct session *session, struct profile *profile
 {
 	struct profile_overhead *overhead = &profile->overhead;
 	uint64_t tick_timed = 0, tick_timed_ns = 0, switch_timed = 0, switch_timed_ns = 0;
-	double total;
+	double tick_mean = 0, total;
 	unsigned i;
 
 	for (i = 0; i < TSN_CPUS_MAX; i++) {
@@ -351,11 +351,17 @@ static void overhead_fill(const struct session *session, struct profile *profile
 		tick_timed_ns += cpu->tick_timed_ns;
 		switch_timed += cpu->switch_timed;
 		switch_timed_ns += cpu->switch_timed_ns;
+		profile->session.pace_runs += cpu->pace_runs;
+		profile->session.pace_ns += cpu->pace_ns;
 	}
-	overhead->tick_ns = tick_timed ? tick_timed_ns / tick_timed : 0;
+	/* Ticks that take the pace are not among the timed ones. */
+	if (tick_timed && overhead->ticks)
+		tick_mean =
+			(double)tick_timed_ns / (double)tick_timed +
+			TSN_PACE_TRIES * (double)profile->session.pace_ns / (double)overhead->ticks;
+	overhead->tick_ns = (uint64_t)tick_mean;
 	overhead->switch_ns = switch_timed ? switch_timed_ns / switch_timed : 0;
-	total = tick_timed ? (double)tick_timed_ns / (double)tick_timed * (double)overhead->ticks
-			   : 0;
+	total = tick_mean * (double)overhead->ticks;
 	total += switch_timed ? (double)switch_timed_ns / (double)switch_timed *
 					(double)overhead->switches
 			      : 0;

@@ -32,7 +32,7 @@ static const struct field target[] = {
 static const struct field session[] = {
 	ROW(start_unix_ns, U64), ROW(duration_ns, U64), ROW(frequency_hz, REAL), ROW(ticks_expected, U64),
 	ROW(ticks_delivered, U64), ROW(glances, U64), ROW(windows, U64), ROW(ended_by, STRING), ROW(strict, BOOL),
-	ROW(follow_children, LATER_BOOL),
+	ROW(follow_children, LATER_BOOL), ROW(pace_runs, SUM), ROW(pace_ns, SUM),
 };
 
 #undef STRUCTURE

@@ -17,7 +17,7 @@ enum field_kind {
 	FIELD_U64,	       /* uint64_t; written as INT64_MAX where greater */
 	FIELD_LATER,	       /* the same; absent in reports of earlier versions: 0 */
 	FIELD_MEASURED,	       /* the same; absent: 0, which is no measurement */
-	FIELD_SUM,	       /* the same; of use for merging alone, so not in CSV */
+	FIELD_SUM,	       /* the same; what other figures are made from, so not in CSV */
 	FIELD_INT,	       /* int, at least 0 */
 	FIELD_UNSIGNED,	       /* unsigned */
 	FIELD_BOOL,	       /* bool */

@@ -53,6 +53,10 @@ struct profile_session {
 	char *ended_by; /* "duration", "target", "signal", "violation" or "merged" */
 	bool strict;
 	bool follow_children; /* what targets forked was recorded, too */
+	/* How fast the CPUs were: ns that a fixed calculation took, summed over the ticks in
+	 * targets that did it, and their number. Comparable on one CPU model and
+	 * kernel alone. */
+	uint64_t pace_runs, pace_ns;
 };
 
 /* Every way of losing an observation, each a count of them; all zero when nothing was lost. */

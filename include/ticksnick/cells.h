@@ -19,6 +19,9 @@
 #define TSN_WATCHED	     4096 /* power of two */
 #define TSN_GLANCE_MAX	     8	  /* running threads up to which every tick takes a glance */
 #define TSN_TIMED_EVERY	     64	  /* one run in so many measures itself */
+#define TSN_PACE_EVERY	     8 /* one tick in so many takes the CPU's pace (but for timed ones): ... */
+#define TSN_PACE_STEPS	     512 /* ... the time of so many multiplications and additions, ... */
+#define TSN_PACE_TRIES	     3	 /* ... the least of so many tries */
 #define TSN_PIECES_MAX	     65536
 #define TSN_FINAL_HEADS_MAX  4096 /* blocks of durations that the end of a process looks at ... */
 #define TSN_FINAL_BLOCKS_MAX 256  /* ... and hands in */
@@ -283,7 +286,7 @@ struct tsn_cpu {
 	TSN_U32 tgid; /* 0: nothing of a target runs here */
 	TSN_U32 tid;
 	TSN_U32 ns_tid;
-	TSN_U32 reserved;
+	TSN_U32 pace_runs; /* times that the pace was taken, at ticks on a thread of a target */
 	TSN_U64 tick_runs; /* ticks on a thread of a target; one in TSN_TIMED_EVERY measures itself
 			    */
 	TSN_U64 tick_timed;
@@ -292,7 +295,7 @@ struct tsn_cpu {
 	TSN_U64 switch_timed;
 	TSN_U64 switch_timed_ns;
 	TSN_U64 runqueue; /* kernel address, read likewise; 0: not known */
-	TSN_U64 pad;
+	TSN_U64 pace_ns;  /* summed */
 };
 TSN_ASSERT_SIZE(struct tsn_cpu, 128);
 

@@ -35,6 +35,7 @@ int main(void)
 	srunner_add_suite(runner, lifecycle_suite());
 	srunner_add_suite(runner, threads_suite());
 	srunner_add_suite(runner, children_suite());
+	srunner_add_suite(runner, pace_suite());
 	srunner_add_suite(runner, soak_suite());
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

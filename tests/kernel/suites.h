@@ -12,6 +12,7 @@ Suite *lifecycle_suite(void); /* what processes do meanwhile: end, exec, fork, s
 Suite *threads_suite(void);   /* many threads, short ones, ids used again */
 Suite *coarse_suite(void);    /* accounts of coarse labels, stale work, pools that lie */
 Suite *children_suite(void);  /* processes that targets fork and exec */
+Suite *pace_suite(void);      /* how fast the CPUs were */
 Suite *soak_suite(void);      /* long sessions */
 
 #endif
