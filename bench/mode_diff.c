@@ -198,6 +198,7 @@ struct deviation {
 	const char *multiple; /* of the error of sampling; NULL: that is not one number */
 	double noise;	      /* that a comparison of two reports adds */
 	double square;	      /* half the sum of the squares of their relative differences */
+	double products;      /* half the sum of their products with those of the CPUs' pace */
 	double sampling;      /* half the sum of the variances of sampling */
 };
 
@@ -212,12 +213,15 @@ static double sampling_variance(const struct compare_test *test, double noise)
 }
 
 static int judge_pair(const struct pool *pool, size_t at, struct deviation *deviations,
-		      size_t count, unsigned *alarms)
+		      size_t count, unsigned *alarms, double *pace_square)
 {
 	struct comparison *comparison = compare(&pool->at[at], &pool->at[at + 1], 1);
+	double pace;
 
 	if (!comparison)
 		return -ENOMEM;
+	pace = log(comparison->pace_ns[ESTIMATE_NEW] / comparison->pace_ns[ESTIMATE_BASE]);
+	*pace_square += pace * pace / 2;
 	*alarms += comparison->verdicts[COMPARE_SLOWER] + comparison->verdicts[COMPARE_FASTER] > 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct compare_test *test =
@@ -225,6 +229,7 @@ static int judge_pair(const struct pool *pool, size_t at, struct deviation *devi
 		const double change = test ? log1p(compare__change(test)) : NAN;
 
 		deviations[i].square += change * change / 2;
+		deviations[i].products += change * pace / 2;
 		if (deviations[i].multiple)
 			deviations[i].sampling +=
 				test ? sampling_variance(test, deviations[i].noise) / 2 : NAN;
@@ -264,17 +269,25 @@ static int judge_pairs(struct outcome *outcome, const struct pool *pool)
 	};
 	const size_t count = sizeof(deviations) / sizeof(deviations[0]);
 	unsigned pairs = 0, alarms = 0;
+	double pace_square = 0;
+	char name[128];
 
 	for (size_t at = 0; at + 1 < pool->count; at += 2, pairs++)
-		if (judge_pair(pool, at, deviations, count, &alarms))
+		if (judge_pair(pool, at, deviations, count, &alarms, &pace_square))
 			return -ENOMEM;
 	outcome__text(outcome, "unchanged: %u of %u pairs raise an alarm\n", alarms, pairs);
 	outcome__gate(outcome, "unchanged: pairs that raise an alarm", (double)alarms / pairs,
 		      GATE_AT_MOST, ALARMS_MAX, "");
+	outcome__figure(outcome, "unchanged: deviation of the CPUs' pace in a run",
+			sqrt(pace_square / pairs), "");
 	for (size_t i = 0; i < count; i++) {
 		const struct deviation *of = &deviations[i];
+		const double left = of->square - of->products * of->products / pace_square;
 
 		outcome__figure(outcome, of->name, sqrt(of->square / pairs), "");
+		snprintf(name, sizeof(name), "%s, beside the CPUs' pace", of->name);
+		outcome__figure(outcome, name,
+				left > 0 && pairs > 1 ? sqrt(left / (pairs - 1)) : NAN, "");
 		if (of->multiple)
 			outcome__figure(outcome, of->multiple, sqrt(of->square / of->sampling), "");
 	}

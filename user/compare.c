@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "compare.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compare_parts.h"
 #include "saturate.h"
+
+#define PACE_RUNS_MIN  100
+#define PACE_TICKS_MAX 16 /* for each time it was taken: in parts of merged reports it was not */
 
 const char *compare__verdict_name(enum compare_verdict verdict)
 {
@@ -77,8 +81,34 @@ static double middle_s(const struct profile *profile, const struct profile *sinc
 	return (apart + (double)profile->session.duration_ns / 2) / 1e9;
 }
 
+double compare__pace(const struct profile *profile)
+{
+	const struct profile_session *session = &profile->session;
+	const uint64_t least = profile->overhead.ticks / PACE_TICKS_MAX;
+
+	return session->pace_runs >= PACE_RUNS_MIN && session->pace_runs >= least &&
+			       session->pace_ns > 0
+		       ? (double)session->pace_ns / (double)session->pace_runs
+		       : NAN;
+}
+
+/* A report's covariate; since: the report that times count from. */
+static double covariate(enum estimate_covariate which, const struct profile *profile,
+			const struct profile *since)
+{
+	switch (which) {
+	case ESTIMATE_PACE:
+		return log(compare__pace(profile));
+	case ESTIMATE_TIME:
+		return middle_s(profile, since);
+	default:
+		return NAN;
+	}
+}
+
 /* All rows of one table, one for each label and kind of a run. NULL: out of memory. */
-static struct compare_entry *collect(const struct compare_input *input, bool fine, size_t *count)
+static struct compare_entry *collect(const struct comparison *comparison,
+				     const struct compare_input *input, bool fine, size_t *count)
 {
 	struct compare_entry *entries;
 	size_t total = 0;
@@ -101,7 +131,8 @@ static struct compare_entry *collect(const struct compare_input *input, bool fin
 					.idle = fine && profile->fine[i].idle,
 					.side = side,
 					.run = run,
-					.when_s = middle_s(profile, input->reports[0]),
+					.x = covariate(comparison->adjusted, profile,
+						       input->reports[0]),
 					.row = fine ? (const void *)&profile->fine[i]
 						    : &profile->coarse[i],
 				};
@@ -137,8 +168,8 @@ static int fill_rows(struct comparison *comparison, const struct compare_input *
 	struct compare_run *new = runs_of(&input[ESTIMATE_NEW]);
 	const struct compare_run *const runs[ESTIMATE_SIDES] = {base, new};
 	size_t fine_count = 0, coarse_count = 0;
-	struct compare_entry *fine = collect(input, true, &fine_count);
-	struct compare_entry *coarse = collect(input, false, &coarse_count);
+	struct compare_entry *fine = collect(comparison, input, true, &fine_count);
+	struct compare_entry *coarse = collect(comparison, input, false, &coarse_count);
 	int error = -1;
 
 	if (base && new &&fine && coarse)
@@ -150,6 +181,52 @@ static int fill_rows(struct comparison *comparison, const struct compare_input *
 	compare__free_entries(fine, fine_count, true);
 	compare__free_entries(coarse, coarse_count, false);
 	return error;
+}
+
+/* Whether the reports are to be adjusted by it. Less than 0: out of memory. */
+static int serves(const struct compare_input *input, enum estimate_covariate which)
+{
+	const size_t most = input[ESTIMATE_BASE].count + input[ESTIMATE_NEW].count;
+	double *ones = calloc(2 * most, sizeof(*ones)), *x = ones + most;
+	struct estimate_runs runs[ESTIMATE_SIDES];
+	size_t at = 0;
+	int result;
+
+	if (!ones)
+		return -ENOMEM;
+	for (int side = 0; side < ESTIMATE_SIDES; side++) {
+		const size_t first = at;
+
+		for (size_t i = 0; i < input[side].count; i++, at++) {
+			ones[at] = 1;
+			x[at] = covariate(which, input[side].reports[i], input->reports[0]);
+		}
+		runs[side] = (struct estimate_runs){ones + first, ones + first, x + first,
+						    input[side].count};
+	}
+	result = estimate__serves(runs, which);
+	free(ones);
+	return result;
+}
+
+/* How fast the CPUs were, and whether that, or the time, is taken out. */
+static int fill_covariate(struct comparison *comparison, const struct compare_input *input)
+{
+	int served = 0;
+
+	for (int side = 0; side < ESTIMATE_SIDES; side++) {
+		double sum = 0;
+
+		for (size_t i = 0; i < input[side].count; i++)
+			sum += compare__pace(input[side].reports[i]);
+		comparison->pace_ns[side] = sum / (double)input[side].count;
+	}
+	for (int which = ESTIMATE_NOTHING + 1; which < ESTIMATE_COVARIATES && !served; which++) {
+		served = serves(input, which);
+		if (served > 0)
+			comparison->adjusted = which;
+	}
+	return served < 0 ? served : 0;
 }
 
 size_t compare__judged_labels(const struct comparison *comparison)
@@ -259,7 +336,8 @@ struct comparison *compare__new(const struct compare_input input[ESTIMATE_SIDES]
 	}
 	comparison->single =
 		input[ESTIMATE_BASE].count + input[ESTIMATE_NEW].count == ESTIMATE_SIDES;
-	if (fill_rows(comparison, input) || judge(comparison) || compare__warn(comparison, input)) {
+	if (fill_covariate(comparison, input) || fill_rows(comparison, input) ||
+	    judge(comparison) || compare__warn(comparison, input)) {
 		compare__free(comparison);
 		return NULL;
 	}

@@ -110,7 +110,9 @@ struct comparison {
 	size_t reports[ESTIMATE_SIDES];
 	size_t recordings[ESTIMATE_SIDES];    /* in them; more than reports where some are merged */
 	uint64_t duration_ns[ESTIMATE_SIDES]; /* of all reports of a side */
-	struct compare_fine *fine;	      /* worst first */
+	double pace_ns[ESTIMATE_SIDES];	  /* mean over a side's reports; NaN: not known of all */
+	enum estimate_covariate adjusted; /* what was taken out of times per call and means */
+	struct compare_fine *fine;	  /* worst first */
 	size_t fine_count;
 	struct compare_coarse *coarse; /* worst first */
 	size_t coarse_count;

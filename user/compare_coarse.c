@@ -196,7 +196,7 @@ static void add_between_runs(const struct estimate_spread *spread, int which, in
 	const double noise = compare_duration_noise[which] * compare_duration_noise[which];
 
 	if (is_mean(which)) {
-		side->variance = side->variance * wider + (single ? noise : 0);
+		side->variance = side->variance * wider * spread->wider + (single ? noise : 0);
 		if (side->variance < spread->variance[i]) /* NaN, not known, stays */
 			side->variance = spread->variance[i];
 	} else {
@@ -207,7 +207,7 @@ static void add_between_runs(const struct estimate_spread *spread, int which, in
 	side->value *= spread->factor[i];
 }
 
-/* A percentile is one of all runs' durations together, so that no drift can be taken out of it. */
+/* A percentile is one of all runs' durations together, so that nothing can be taken out of it. */
 static int estimate_duration(const struct compare_group *group, struct compare_coarse *coarse,
 			     int which)
 {

@@ -117,7 +117,7 @@ void compare__free_entries(struct compare_entry *entries, size_t count, bool fin
 }
 
 int compare__spread(const struct compare_group *group, compare_telling *telling, int which,
-		    bool drift, struct estimate_spread *spread)
+		    bool adjusted, struct estimate_spread *spread)
 {
 	struct estimate_runs runs[ESTIMATE_SIDES] = {{0}};
 	double *numbers = calloc(ESTIMATE_SIDES * 3 * group->count, sizeof(*numbers));
@@ -126,7 +126,7 @@ int compare__spread(const struct compare_group *group, compare_telling *telling,
 		return -ENOMEM;
 	for (int side = 0; side < ESTIMATE_SIDES; side++) {
 		double *amount = numbers + 3 * group->count * (size_t)side;
-		double *weight = amount + group->count, *when = weight + group->count;
+		double *weight = amount + group->count, *x = weight + group->count;
 		size_t k = 0;
 
 		for (size_t i = 0; i < group->count; i++) {
@@ -135,9 +135,9 @@ int compare__spread(const struct compare_group *group, compare_telling *telling,
 			if (entry->side != side ||
 			    !telling(entry->row, which, &amount[k], &weight[k]))
 				continue;
-			when[k++] = entry->when_s;
+			x[k++] = entry->x;
 		}
-		runs[side] = (struct estimate_runs){amount, weight, drift ? when : NULL, k};
+		runs[side] = (struct estimate_runs){amount, weight, adjusted ? x : NULL, k};
 	}
 	estimate__between_runs(runs, spread);
 	free(numbers);

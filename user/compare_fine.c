@@ -211,7 +211,7 @@ static int add_between_runs(const struct group *group, struct estimate *estimate
 		struct estimate_side *of = &estimate->side[side];
 
 		if (spread.df > 0) {
-			of->variance = fmax(of->variance, spread.variance[side]);
+			of->variance = fmax(of->variance * spread.wider, spread.variance[side]);
 			of->value *= spread.factor[side];
 		} else {
 			of->variance = of->variance * wider + noise;

@@ -16,7 +16,7 @@ struct compare_entry {
 	bool idle;
 	int side;
 	size_t run;
-	double when_s; /* the middle of its session, since the start of the first one of the base */
+	double x;	 /* of its report: what comparison->adjusted is; NaN if that is nothing */
 	const void *row; /* struct profile_fine or profile_coarse */
 	void *sum;	 /* what row is, where it is a sum of several; owned. NULL: it is not */
 };
@@ -37,10 +37,10 @@ struct compare_group {
 /* An amount for a weight: what a run's row says of a quantity. False: nothing. */
 typedef bool compare_telling(const void *row, int which, double *amount, double *weight);
 
-/* What the runs of a label say of the variance between runs; drift: one may be taken out. 0 or
- * -ENOMEM. */
+/* What the runs of a label say of the variance between runs; adjusted: without what x explains of
+ * it. 0 or -ENOMEM. */
 int compare__spread(const struct compare_group *group, compare_telling *telling, int which,
-		    bool drift, struct estimate_spread *spread);
+		    bool adjusted, struct estimate_spread *spread);
 
 /*
  * Fill comparison->fine and ->coarse: estimates, states, sums; no intervals yet. Entries are those
@@ -61,6 +61,10 @@ void compare__free_entries(struct compare_entry *entries, size_t count, bool fin
 
 /* How many entries from the first on have its label and kind. */
 size_t compare__same_label(const struct compare_entry *entries, size_t count);
+
+/* How fast the CPUs were in a report: ns of the calculation (struct profile_session). NaN: not
+ * known, or by too few times to be of use. */
+double compare__pace(const struct profile *profile);
 
 /* The design effect of a report's hits: see compare_fine.c. */
 double compare__effect(const struct profile *profile);

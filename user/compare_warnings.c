@@ -15,6 +15,7 @@
 #define PERIOD_MOVED	   0.05 /* relative: it is drawn at random, and cut by the session's edges */
 #define LOSSES_PER_HIT_MAX 0.001
 #define COVERAGE_MOVED	   0.02 /* of all */
+#define PACE_MOVED	   0.01 /* relative */
 #define NAMED_MAX	   3	/* reports that a warning about some names */
 #define NAME_BYTES_MAX	   100	/* of a name; the end tells more than the start */
 #define NAME_SIZE	   (NAME_BYTES_MAX + 8)
@@ -307,6 +308,23 @@ static int warn_coverage(struct comparison *comparison, const struct compare_inp
 	return 0;
 }
 
+/* Where it is taken out, too: it might be the new build that did it. */
+static int warn_pace(struct comparison *comparison)
+{
+	const double *pace = comparison->pace_ns;
+
+	if (!has_moved(pace[ESTIMATE_BASE], pace[ESTIMATE_NEW], PACE_MOVED))
+		return 0;
+	return warn(comparison, "pace",
+		    "the CPUs took %.1f%% %s for the same calculation in the reports of the new "
+		    "build: %s",
+		    100 * fabs(pace[ESTIMATE_NEW] / pace[ESTIMATE_BASE] - 1),
+		    pace[ESTIMATE_NEW] > pace[ESTIMATE_BASE] ? "longer" : "less time",
+		    comparison->adjusted == ESTIMATE_PACE ? "no more than chance may do, so it is "
+							    "taken out of times per call and means"
+							  : "as much of a change may be theirs");
+}
+
 int compare__warn(struct comparison *comparison, const struct compare_input input[ESTIMATE_SIDES])
 {
 	const struct all all = {input, input[ESTIMATE_BASE].count + input[ESTIMATE_NEW].count};
@@ -318,5 +336,7 @@ int compare__warn(struct comparison *comparison, const struct compare_input inpu
 		error = warn_merged(comparison, &all);
 	if (!error)
 		error = warn_sessions(comparison, &all);
-	return error ? error : warn_coverage(comparison, input);
+	if (!error)
+		error = warn_coverage(comparison, input);
+	return error ? error : warn_pace(comparison);
 }

@@ -116,7 +116,13 @@ char *diff_words__summary(const struct comparison *comparison)
 
 char *diff_words__basis(const struct comparison *comparison)
 {
-	char *text, runs[400];
+	static const char *const adjusted[] = {
+		[ESTIMATE_NOTHING] = "",
+		[ESTIMATE_PACE] = "; how fast the CPUs were meanwhile is taken out of times per "
+				  "call and means",
+		[ESTIMATE_TIME] =
+			"; a drift over their time is taken out of times per call and means"};
+	char *text, runs[480];
 	int length;
 
 	if (comparison->single)
@@ -132,8 +138,9 @@ char *diff_words__basis(const struct comparison *comparison)
 			100 * COMPARE_SINGLE_NOISE_P50, 100 * COMPARE_SINGLE_NOISE_P99);
 	else
 		snprintf(runs, sizeof(runs),
-			 "The variance between the %zu and %zu runs is in the intervals.",
-			 comparison->reports[ESTIMATE_BASE], comparison->reports[ESTIMATE_NEW]);
+			 "The variance between the %zu and %zu runs is in the intervals%s.",
+			 comparison->reports[ESTIMATE_BASE], comparison->reports[ESTIMATE_NEW],
+			 adjusted[comparison->adjusted]);
 	length = asprintf(
 		&text,
 		"Slower means that the whole interval lies beyond %+g%%. Corrected for %zu "

@@ -257,23 +257,19 @@ void estimate__limits(const struct estimate *estimate, double alpha, struct esti
 }
 
 /*
- * Of one side: the sum of weights and of their squares, the number of runs that have one, their
- * mean time. Residuals are relative to the mean run; so are times, from the mean one: Σ squares,
- * and Σ products of both.
+ * Of one side: the sum of weights and of their squares, the number of runs that have one, the mean
+ * of the covariate x. Residuals are relative to the mean run; x is from its mean: Σ squares, and Σ
+ * products of both.
  */
 struct residuals {
-	double weight, squared_weight, when;
-	double squares, times, products;
+	double weight, squared_weight, x;
+	double squares, x_squares, products;
 	size_t runs;
 };
 
-static double moment(const struct estimate_runs *runs, size_t k)
-{
-	return runs->when ? runs->when[k] : 0;
-}
-
 static struct residuals side_residuals(const struct estimate_runs *runs)
 {
+	const double *x = runs->x;
 	struct residuals of = {0};
 	double amount = 0;
 
@@ -283,77 +279,111 @@ static struct residuals side_residuals(const struct estimate_runs *runs)
 		amount += runs->amount[k];
 		of.weight += runs->weight[k];
 		of.squared_weight += runs->weight[k] * runs->weight[k];
-		of.when += runs->weight[k] * moment(runs, k);
+		of.x += x ? runs->weight[k] * x[k] : 0;
 		of.runs++;
 	}
 	if (of.weight > 0)
-		of.when /= of.weight;
-	if (!(amount > 0))
+		of.x /= of.weight;
+	if (!(amount > 0)) {
+		of.runs = 0; /* how they differ cannot be seen */
 		return of;
+	}
 	for (size_t k = 0; k < runs->count; k++) {
 		const double part = runs->weight[k] / of.weight * (double)of.runs;
 		const double residual = runs->amount[k] / amount * (double)of.runs - part;
-		const double time = part * (moment(runs, k) - of.when);
+		const double apart = x ? part * (x[k] - of.x) : 0;
 
 		if (!(runs->weight[k] > 0))
 			continue;
 		of.squares += residual * residual;
-		of.times += time * time;
-		of.products += time * residual;
+		of.x_squares += apart * apart;
+		of.products += apart * residual;
 	}
 	return of;
 }
 
-/* Variance of the ratio that an unknown drift adds, for each unit of one run's. */
-static double drift_cost(const struct residuals side[ESTIMATE_SIDES])
-{
-	const double apart = side[ESTIMATE_NEW].when - side[ESTIMATE_BASE].when;
-
-	return apart * apart / (side[ESTIMATE_BASE].times + side[ESTIMATE_NEW].times);
-}
-
-/* Whether that is little, besides what the numbers of runs make it anyway. */
-static bool took_turns(const struct residuals side[ESTIMATE_SIDES], double df)
+/* Variance of the ratio, for each unit of one run's: by the numbers of runs. */
+static double runs_cost(const struct residuals side[ESTIMATE_SIDES])
 {
 	double ratio = 0;
 
 	for (int i = 0; i < ESTIMATE_SIDES; i++)
 		ratio += side[i].squared_weight / (side[i].weight * side[i].weight);
-	return df >= ESTIMATE_DRIFT_DF && drift_cost(side) <= ESTIMATE_DRIFT_COST * ratio;
+	return ratio;
+}
+
+/* Likewise: what an unknown slope of the covariate adds. */
+static double slope_cost(const struct residuals side[ESTIMATE_SIDES])
+{
+	const double apart = side[ESTIMATE_NEW].x - side[ESTIMATE_BASE].x;
+
+	return apart * apart / (side[ESTIMATE_BASE].x_squares + side[ESTIMATE_NEW].x_squares);
+}
+
+/* Both sides', and their degrees of freedom. */
+static double both_residuals(const struct estimate_runs runs[ESTIMATE_SIDES],
+			     struct residuals side[ESTIMATE_SIDES])
+{
+	double df = 0;
+
+	for (int i = 0; i < ESTIMATE_SIDES; i++) {
+		side[i] = side_residuals(&runs[i]);
+		df += side[i].runs > 1 ? (double)side[i].runs - 1 : 0;
+	}
+	return df;
+}
+
+bool estimate__serves(const struct estimate_runs runs[ESTIMATE_SIDES],
+		      enum estimate_covariate which)
+{
+	static const struct {
+		double df, cost, deviation;
+	} limits[ESTIMATE_COVARIATES] = {
+		[ESTIMATE_PACE] = {ESTIMATE_PACE_DF, ESTIMATE_PACE_COST, ESTIMATE_PACE_MIN},
+		[ESTIMATE_TIME] = {ESTIMATE_TIME_DF, ESTIMATE_TIME_COST, 0},
+	};
+	struct residuals side[ESTIMATE_SIDES];
+	const double df = both_residuals(runs, side);
+	double x_squares, t;
+
+	if (which == ESTIMATE_NOTHING || !(df >= limits[which].df))
+		return false;
+	x_squares = side[ESTIMATE_BASE].x_squares + side[ESTIMATE_NEW].x_squares;
+	t = stats__t_quantile(df, 0.995);
+	/* false where it is not known of a run: NaN */
+	return sqrt(x_squares / df) >= limits[which].deviation &&
+	       slope_cost(side) <= fmin(limits[which].cost, t * t / df) * runs_cost(side);
 }
 
 void estimate__between_runs(const struct estimate_runs runs[ESTIMATE_SIDES],
 			    struct estimate_spread *spread)
 {
 	struct residuals side[ESTIMATE_SIDES];
-	double squares = 0, df = 0, slope = 0, cost = 0;
+	double df = both_residuals(runs, side), slope = 0, cost = 0;
+	const double squares = side[ESTIMATE_BASE].squares + side[ESTIMATE_NEW].squares;
+	const double x_squares = side[ESTIMATE_BASE].x_squares + side[ESTIMATE_NEW].x_squares;
+	const double products = side[ESTIMATE_BASE].products + side[ESTIMATE_NEW].products;
+	double left = squares;
 
-	*spread = (struct estimate_spread){.factor = {1, 1}};
-	for (int i = 0; i < ESTIMATE_SIDES; i++) {
-		side[i] = side_residuals(&runs[i]);
-		squares += side[i].squares;
-		df += side[i].runs > 1 ? (double)side[i].runs - 1 : 0;
-	}
+	*spread = (struct estimate_spread){.factor = {1, 1}, .wider = 1};
 	if (!(df > 0))
 		return;
-	if (took_turns(side, df)) {
-		const double times = side[ESTIMATE_BASE].times + side[ESTIMATE_NEW].times;
-		const double products = side[ESTIMATE_BASE].products + side[ESTIMATE_NEW].products;
-
-		slope = products / times;
-		cost = drift_cost(side);
-		squares = fmax(0, squares - slope * products);
+	if (df >= 2 && x_squares > 0 && isfinite(x_squares) && isfinite(slope_cost(side))) {
+		slope = products / x_squares;
+		cost = slope_cost(side);
+		left = fmax(0, squares - slope * products);
 		df--;
+		spread->wider = 1 + cost / runs_cost(side);
 	}
 	spread->df = df;
 	for (int i = 0; i < ESTIMATE_SIDES; i++) {
-		const double other = side[ESTIMATE_SIDES - 1 - i].when;
-
 		if (!(side[i].weight > 0))
 			continue;
-		spread->variance[i] = squares / df *
+		spread->variance[i] = left / df *
 				      (side[i].squared_weight / (side[i].weight * side[i].weight) +
 				       cost / ESTIMATE_SIDES);
-		spread->factor[i] = exp(slope * (other - side[i].when) / 2);
+		if (slope != 0)
+			spread->factor[i] =
+				exp(slope * (side[ESTIMATE_SIDES - 1 - i].x - side[i].x) / 2);
 	}
 }

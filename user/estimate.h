@@ -67,19 +67,44 @@ void estimate__limits(const struct estimate *estimate, double alpha,
 
 /*
  * A series of runs of one side: run k has amount[k] for weight[k] (running time for calls,
- * durations for executions), and was made at when[k], s since any moment that both sides share;
- * NULL: not known. Runs without a weight tell nothing.
+ * durations for executions); x[k] is a covariate, what it may differ from others by, on one scale
+ * for both sides. x is NULL, or some of it NaN, where that is not known. Runs without a weight tell
+ * nothing.
  */
 struct estimate_runs {
-	const double *amount, *weight, *when;
+	const double *amount, *weight, *x;
 	size_t count;
 };
+
+enum estimate_covariate {
+	ESTIMATE_NOTHING,
+	ESTIMATE_PACE, /* logarithm of how long the CPUs took for the same calculation */
+	ESTIMATE_TIME, /* when it was made, s since any moment: machines get slower, or faster */
+	ESTIMATE_COVARIATES,
+};
+
+/*
+ * Whether runs are to be adjusted by a covariate, which it alone decides: with enough degrees of
+ * freedom; where it differs at all between runs of a side; and where it adds no more than so much
+ * of the variance of the ratio. So not where all runs of one side came first; nor where the sides'
+ * means differ so much that chance does that in 1% (a t-test), as where it is one build that makes
+ * the CPUs slower.
+ */
+#define ESTIMATE_PACE_DF   4
+#define ESTIMATE_PACE_COST 1.0	 /* or less, see above */
+#define ESTIMATE_PACE_MIN  0.005 /* standard deviation between runs of a side */
+#define ESTIMATE_TIME_DF   6
+#define ESTIMATE_TIME_COST 0.25
+
+bool estimate__serves(const struct estimate_runs runs[ESTIMATE_SIDES],
+		      enum estimate_covariate which);
 
 /* What such series on both sides say of the variance between runs. */
 struct estimate_spread {
 	double df;			 /* 0: nothing */
 	double variance[ESTIMATE_SIDES]; /* of sum(amount) / sum(weight), relative */
-	double factor[ESTIMATE_SIDES];	 /* takes that to the middle of the time; 1 without drift */
+	double factor[ESTIMATE_SIDES];	 /* takes that to the covariate's middle; 1 without one */
+	double wider; /* at least 1: what the covariate makes of the ratio's variance, all causes */
 };
 
 /*
@@ -87,15 +112,10 @@ struct estimate_spread {
  * pooled: the relative variance of one run is taken to be the same on both sides. With a single run
  * on each there is none.
  *
- * Where the sides took turns, a machine that gets slower (or faster) meanwhile is no variance
- * between runs: a linear drift, the same for both sides, is estimated and taken out (analysis of
- * covariance; Cochran, Biometrics 13, 1957), for one degree of freedom. That is done with at least
- * ESTIMATE_DRIFT_DF degrees, and where it adds no more than a quarter to the variance of the ratio
- * (ESTIMATE_DRIFT_COST), which the times alone decide; so never with all runs of one side first.
+ * What the covariate explains of them, linearly and the same for both sides, is no variance between
+ * runs: it is estimated and taken out (analysis of covariance; Cochran, Biometrics 13, 1957), for
+ * one degree of freedom, where there are two. Exact for runs of like weight.
  */
-#define ESTIMATE_DRIFT_DF   6
-#define ESTIMATE_DRIFT_COST 0.25
-
 void estimate__between_runs(const struct estimate_runs runs[ESTIMATE_SIDES],
 			    struct estimate_spread *spread);
 

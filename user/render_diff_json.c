@@ -178,11 +178,14 @@ static json_t *side_json(const struct comparison *comparison, int side)
 				      json_integer((json_int_t)comparison->recordings[side]));
 	failed |= json_object_set_new(object, "duration_ns",
 				      integer_json(comparison->duration_ns[side]));
+	failed |= set_real(object, "pace_ns", comparison->pace_ns[side]);
 	return done(object, failed);
 }
 
 static json_t *decision_json(const struct comparison *comparison)
 {
+	static const char *const adjusted[] = {
+		[ESTIMATE_NOTHING] = "none", [ESTIMATE_PACE] = "pace", [ESTIMATE_TIME] = "time"};
 	json_t *object = json_object();
 	char key[24];
 	int failed = 0;
@@ -195,6 +198,8 @@ static json_t *decision_json(const struct comparison *comparison)
 	failed |= json_object_set_new(object, "comparisons",
 				      json_integer((json_int_t)comparison->tests));
 	failed |= json_object_set_new(object, "runs_known", json_boolean(!comparison->single));
+	failed |= json_object_set_new(object, "adjusted",
+				      json_string(adjusted[comparison->adjusted]));
 	if (comparison->single) {
 		failed |= set_real(object, "widening", COMPARE_SINGLE_WIDENING);
 		failed |= set_real(object, "noise", COMPARE_SINGLE_NOISE);

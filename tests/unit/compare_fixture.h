@@ -37,6 +37,8 @@ static inline struct profile *new_report(void)
 	report->session.duration_ns = 10 * SECOND;
 	report->session.frequency_hz = 1000;
 	report->session.ticks_expected = 20000;
+	report->session.pace_runs = 1000;
+	report->session.pace_ns = 800 * report->session.pace_runs;
 	return report;
 }
 
@@ -120,6 +122,7 @@ struct simulation {
 	bool (*slow)(int label); /* NULL: none */
 	double run_noise;	 /* relative, of each label in each run by itself */
 	double common_noise;	 /* the same of all labels of a run */
+	double pace_noise;	 /* relative, of the CPUs' pace in each run, and so of all labels */
 };
 
 /* Label k has a part of the time like 1 / (k + 1). */
@@ -127,7 +130,9 @@ static inline struct profile *simulate(const struct simulation *of)
 {
 	static char names[SIMULATED_LABELS][16];
 	struct model_label labels[SIMULATED_LABELS];
-	const double common = exp(of->common_noise * random_normal());
+	const double pace = exp(of->pace_noise * random_normal());
+	const double common = exp(of->common_noise * random_normal()) * pace;
+	struct profile *report;
 	double harmonic = 0;
 
 	for (int k = 0; k < SIMULATED_LABELS; k++)
@@ -142,7 +147,9 @@ static inline struct profile *simulate(const struct simulation *of)
 		snprintf(names[k], sizeof(names[k]), "label[%d]", k);
 		labels[k] = label_of(names[k], random_poisson(mean), (uint64_t)calls);
 	}
-	return report_of(labels, SIMULATED_LABELS);
+	report = report_of(labels, SIMULATED_LABELS);
+	report->session.pace_ns = (uint64_t)((double)report->session.pace_ns * pace);
+	return report;
 }
 
 static inline const struct compare_fine *fine_row(const struct comparison *comparison,

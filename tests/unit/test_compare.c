@@ -539,6 +539,22 @@ START_TEST(a_drift_neither_hides_a_slowdown_nor_is_one)
 }
 END_TEST
 
+/* On CPUs whose pace moves by 3% from run to run. */
+START_TEST(the_cpus_pace_neither_hides_a_slowdown_nor_is_one)
+{
+	const struct simulation base = {.hits = 400000, .run_noise = 0.002, .pace_noise = 0.03};
+	const struct simulation new = {.hits = 400000,
+				       .run_noise = 0.002,
+				       .pace_noise = 0.03,
+				       .slow = first_label,
+				       .slowdown = 0.05};
+
+	ck_assert_uint_ge(simulate_pairs(&base, &new, 5, 20, COMPARE_THRESHOLD).found, 16);
+	ck_assert_uint_le(simulate_pairs(&base, &base, 5, 200, 0).alarms, 10);
+	ck_assert_uint_le(simulate_pairs(&base, &base, 3, 200, 0).alarms, 10);
+}
+END_TEST
+
 START_TEST(a_label_that_doubles_is_found_by_one_report_each)
 {
 	const struct simulation base = {.hits = 20000};
@@ -656,6 +672,7 @@ Suite *compare_suite(void)
 			    COUNT(unchanged));
 	tcase_add_loop_test(tcase, identical_reports_never_alarm, 0, 4);
 	tcase_add_test(tcase, five_percent_are_found_by_repeats_that_differ_little);
+	tcase_add_test(tcase, the_cpus_pace_neither_hides_a_slowdown_nor_is_one);
 	tcase_add_test(tcase, a_drift_neither_hides_a_slowdown_nor_is_one);
 	tcase_add_test(tcase, a_label_that_doubles_is_found_by_one_report_each);
 	tcase_add_test(tcase, two_percent_are_no_alarm_at_a_threshold_of_three);

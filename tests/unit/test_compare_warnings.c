@@ -67,6 +67,12 @@ static void less_covered(struct profile *report)
 	report->totals.coverage_running -= 0.03;
 }
 
+/* By a base that takes 800 ns. */
+static void slow_cpus(struct profile *report)
+{
+	report->session.pace_ns = report->session.pace_runs * 809;
+}
+
 static void merge_of(struct profile *report, uint64_t first_ns, uint64_t second_ns)
 {
 	report->sources = calloc(2, sizeof(*report->sources));
@@ -97,6 +103,7 @@ static void no_other(struct profile *report)
 	report->losses.tick_missed = 1;
 	report->totals.coverage -= 0.01;
 	report->session.frequency_hz *= 1.001;
+	report->session.pace_ns = report->session.pace_runs * 807;
 }
 
 static const struct {
@@ -120,6 +127,7 @@ static const struct {
 	{lossy, "losses"},
 	{without_calls, "calls_missing"},
 	{less_covered, "coverage_moved"},
+	{slow_cpus, "pace"},
 };
 
 START_TEST(what_makes_reports_hard_to_compare_is_told_once)

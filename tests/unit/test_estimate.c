@@ -233,6 +233,20 @@ START_TEST(one_run_each_tells_nothing_between_runs)
 }
 END_TEST
 
+/* Takes the covariate out if it serves. True: it does. */
+static bool adjust_by(enum estimate_covariate which,
+		      const struct estimate_runs runs[ESTIMATE_SIDES],
+		      struct estimate_spread *spread)
+{
+	struct estimate_runs plain[] = {runs[ESTIMATE_BASE], runs[ESTIMATE_NEW]};
+	const bool served = estimate__serves(runs, which);
+
+	if (!served)
+		plain[ESTIMATE_BASE].x = plain[ESTIMATE_NEW].x = NULL;
+	estimate__between_runs(plain, spread);
+	return served;
+}
+
 /*
  * Five runs of each side, by turns or side after side; each takes 1% longer than the one before it
  * (of the middle one's), those of the new build 10% more besides.
@@ -265,7 +279,7 @@ START_TEST(a_drift_is_taken_out_where_the_sides_took_turns)
 		whens[side][count[side]++] = 5 * k;
 		sums[side] += y;
 	}
-	estimate__between_runs(runs, &spread);
+	adjust_by(ESTIMATE_TIME, runs, &spread);
 	ck_assert_double_eq(spread.df, orders[_i].df);
 	if (orders[_i].level) {
 		ck_assert_double_lt(spread.variance[ESTIMATE_BASE], 1e-7);
@@ -298,6 +312,112 @@ START_TEST(what_no_drift_explains_stays)
 }
 END_TEST
 
+/*
+ * Five runs of each side by turns; each takes 0.8 times as much longer as the CPUs did, those of
+ * the new build 10% more besides. paces: of the runs, in percent.
+ */
+static const struct {
+	double paces[10];
+	bool serves;
+} paces[] = {
+	{{0, 2, 1, -1, 3, 0, -2, 1, 0, 2}, true},
+	/* On each side of 0.5% as a standard deviation: 0.506% and 0.495%, by hand. */
+	{{0, 0, 1.012, 0, 1.012, 0, 0, 1.012, 0, 0}, true},
+	{{0, 0, 0.99, 0, 0.99, 0, 0, 0.99, 0, 0}, false},
+	/* As if the new build made the CPUs slower: the sides are 1.7 and 1.9 deviations apart, and
+	 * 1.79 is where the slope costs as much as the runs. */
+	{{-1, 0.7, 2.7, 0, 1, 0.7, 2.7, 1, -1, 1.7}, true},
+	{{-1, 0.9, 2.9, 0, 1, 0.9, 2.9, 1, -1, 1.9}, false},
+	{{0, 2, NAN, -1, 3, 0, -2, 1, 0, 2}, false}, /* one is not known */
+};
+
+START_TEST(what_the_cpus_pace_explains_is_taken_out)
+{
+	double amounts[ESTIMATE_SIDES][5], logs[ESTIMATE_SIDES][5], sums[ESTIMATE_SIDES] = {0};
+	static const double ones[] = {1, 1, 1, 1, 1};
+	static const int sides[] = {0, 1, 1, 0, 0, 1, 1, 0, 0, 1};
+	const struct estimate_runs runs[] = {{amounts[0], ones, logs[0], 5},
+					     {amounts[1], ones, logs[1], 5}};
+	size_t count[ESTIMATE_SIDES] = {0};
+	struct estimate_spread spread;
+	double ratio;
+
+	for (int k = 0; k < 10; k++) {
+		const int side = sides[k];
+		const double pace = paces[_i].paces[k] / 100;
+		const double y = 100 * (1 + 0.8 * (isnan(pace) ? 0 : pace)) * (side ? 1.1 : 1);
+
+		amounts[side][count[side]] = y;
+		logs[side][count[side]++] = log(800) + pace;
+		sums[side] += y;
+	}
+	ck_assert_int_eq(adjust_by(ESTIMATE_PACE, runs, &spread), paces[_i].serves);
+	ck_assert_double_eq(spread.df, paces[_i].serves ? 7 : 8);
+	ck_assert_double_ge(spread.wider, 1);
+	ratio = sums[1] * spread.factor[1] / (sums[0] * spread.factor[0]);
+	if (paces[_i].serves) {
+		ck_assert_double_lt(spread.variance[ESTIMATE_BASE], 1e-7);
+		assert_close(ratio, 1.1, 1e-3);
+	} else {
+		ck_assert_double_eq(spread.factor[ESTIMATE_BASE], 1);
+		assert_close(ratio, sums[1] / sums[0], 1e-12);
+	}
+}
+END_TEST
+
+/* Of many runs, what costs little may yet be no chance: 20 of each, 0.9 deviations apart, is three
+ * standard errors. */
+START_TEST(what_differs_between_the_sides_by_no_chance_is_not_taken_out)
+{
+	double x[ESTIMATE_SIDES][20], ones[20];
+	const struct estimate_runs runs[] = {{ones, ones, x[0], 20}, {ones, ones, x[1], 20}};
+
+	for (int near = 0; near < 2; near++) {
+		for (int k = 0; k < 20; k++) {
+			ones[k] = 1;
+			x[0][k] = 0.01 * (k % 2 ? 1 : -1);
+			x[1][k] = x[0][k] + 0.01 * (near ? 0.8 : 0.9);
+		}
+		ck_assert_int_eq(estimate__serves(runs, ESTIMATE_PACE), near);
+	}
+}
+END_TEST
+
+/* By turns, at paces x of -1, 1 (base) and 0, 2 percent and so on; by hand: the slope's cost is the
+ * squared distance of the means, 1, by the sum of squares, 8; besides 1/4 + 1/4 for the runs. */
+START_TEST(a_slope_that_is_not_known_makes_wider)
+{
+	static const double base[] = {99, 101, 99, 101}, new[] = {99, 101, 101, 99};
+	static const double base_pace[] = {-0.01, 0.01, -0.01, 0.01};
+	static const double new_pace[] = {0, 0.02, 0, 0.02};
+	static const double ones[] = {1, 1, 1, 1};
+	const struct estimate_runs runs[] = {{base, ones, base_pace, 4}, {new, ones, new_pace, 4}};
+	struct estimate_spread spread;
+
+	ck_assert(adjust_by(ESTIMATE_PACE, runs, &spread));
+	ck_assert_double_eq(spread.df, 5);
+	assert_close(spread.wider, 1 + (1. / 8) / (1. / 2), 1e-9);
+	/* Products: 4 of the base, 0 of the new build, so the slope is 1/2 and takes 2 of 8. */
+	assert_close(spread.variance[ESTIMATE_BASE], 6e-4 / 5 * (1. / 4 + 1. / 16), 1e-9);
+	assert_close(spread.factor[ESTIMATE_BASE], exp(0.005 / 2), 1e-9);
+	assert_close(spread.factor[ESTIMATE_NEW], exp(-0.005 / 2), 1e-9);
+}
+END_TEST
+
+/* Two of each are too few to learn a slope from. */
+START_TEST(two_runs_of_each_keep_what_the_pace_did)
+{
+	static const double amounts[] = {100, 102}, pace[] = {0, 0.02}, ones[] = {1, 1};
+	const struct estimate_runs runs[] = {{amounts, ones, pace, 2}, {amounts, ones, pace, 2}};
+	struct estimate_spread spread;
+
+	ck_assert(!adjust_by(ESTIMATE_PACE, runs, &spread));
+	ck_assert_double_eq(spread.df, 2);
+	ck_assert_double_eq(spread.wider, 1);
+	ck_assert_double_eq(spread.factor[ESTIMATE_NEW], 1);
+}
+END_TEST
+
 Suite *estimate_suite(void)
 {
 	Suite *suite = suite_create("estimate");
@@ -319,6 +439,10 @@ Suite *estimate_suite(void)
 	tcase_add_loop_test(tcase, a_drift_is_taken_out_where_the_sides_took_turns, 0,
 			    COUNT(orders));
 	tcase_add_test(tcase, what_no_drift_explains_stays);
+	tcase_add_loop_test(tcase, what_the_cpus_pace_explains_is_taken_out, 0, COUNT(paces));
+	tcase_add_test(tcase, what_differs_between_the_sides_by_no_chance_is_not_taken_out);
+	tcase_add_test(tcase, a_slope_that_is_not_known_makes_wider);
+	tcase_add_test(tcase, two_runs_of_each_keep_what_the_pace_did);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
