@@ -204,6 +204,35 @@ warns_of_reports_that_are_hard_to_compare() {
 	assert_contains "[cpu_count]"
 }
 
+# with_pace FILE NS: the base, recorded at another moment on CPUs of that pace.
+with_pace() {
+	began=179609193912${#1}${2}789
+	sed "s|\"start_unix_ns\": [0-9]*|\"start_unix_ns\": $began, \"pace_runs\": 10000, \"pace_ns\": ${2}0000|" \
+		"$DATA/base.json" >"$1"
+}
+
+# Paces of 800 ns +-1%, of the new build 1% more; then of two of each.
+says_whether_the_pace_of_the_cpus_is_taken_out() {
+	for pace in 792 800 808; do
+		with_pace "base-$pace" "$pace"
+		with_pace "new-$pace" $((pace + 10))
+	done
+	run "$TICKSNICK" diff -f json --base base-* --new new-*
+	assert_exit 0
+	assert_contains '"adjusted": "pace"'
+	assert_contains '"pace_ns": 800.0'
+	assert_contains '"pace_ns": 810.0'
+	assert_contains "took 1.2% longer for the same calculation in the reports of the new build: no more than chance"
+	run "$TICKSNICK" diff --base base-* --new new-*
+	assert_exit 0
+	tr -s ' \n' ' ' <"$OUT" >words
+	assert_contains "how fast the CPUs were meanwhile is taken out of times per call and means." words
+	run "$TICKSNICK" diff -f json --base base-792 base-800 --new new-800 new-808
+	assert_exit 0
+	assert_contains '"adjusted": "none"'
+	assert_contains "took 2.3% longer for the same calculation in the reports of the new build: as much of a change"
+}
+
 each_warning_is_explained() {
 	tr -d '\n' <"$TOP/user/compare_warnings.c" |
 		grep -oE 'warn(_some)?\([^"]*"[a-z_]+"|\{"[a-z_]+", "[A-Za-z ]+", [a-z_]+_of\}' |
@@ -283,6 +312,7 @@ test_case markdown_runs_nothing_that_a_name_says
 test_case markdown_fits_a_comment_whatever_the_names C
 test_case markdown_fits_a_comment_whatever_the_names C.UTF-8
 test_case warns_of_reports_that_are_hard_to_compare
+test_case says_whether_the_pace_of_the_cpus_is_taken_out
 test_case each_warning_is_explained
 test_case refuses_wrong_arguments
 test_case refuses_wrong_arguments "$SAME"

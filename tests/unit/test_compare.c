@@ -409,6 +409,112 @@ START_TEST(a_coarse_label_without_executions_is_a_state)
 }
 END_TEST
 
+/* --- the CPUs' pace --- */
+
+#define PACED_RUNS 5
+
+/* 3% to each side of 800 ns; both sides alike. */
+static const double paces[PACED_RUNS] = {0.97, 1.02, 0.99, 1.03, 1};
+
+static void set_pace(struct profile *report, double pace)
+{
+	report->session.pace_ns = (uint64_t)(800 * pace * (double)report->session.pace_runs);
+}
+
+/* Durations that are as long as the CPUs took, of the new build 5% longer, too. Without the pace
+ * that is found in no mean. */
+START_TEST(the_cpus_pace_is_taken_out_of_means)
+{
+	struct profile *base[PACED_RUNS], *new[PACED_RUNS];
+	struct comparison *comparison;
+
+	for (int i = 0; i < PACED_RUNS; i++) {
+		base[i] = report_of_requests(20000, paces[i]);
+		new[i] = report_of_requests(20000, 1.05 * paces[PACED_RUNS - 1 - i]);
+		set_pace(base[i], paces[i]);
+		set_pace(new[i], paces[PACED_RUNS - 1 - i]);
+	}
+	for (int known = 1; known >= 0; known--) {
+		if (!known)
+			base[2]->session.pace_runs = _i ? 99 : 0;
+		comparison = comparison_of(base, PACED_RUNS, new, PACED_RUNS, COMPARE_THRESHOLD);
+		ck_assert_int_eq(comparison->adjusted, known ? ESTIMATE_PACE : ESTIMATE_NOTHING);
+		ck_assert_int_eq(isnan(comparison->pace_ns[ESTIMATE_BASE]), !known);
+		for (int k = COMPARE_MEAN; k <= COMPARE_TM90; k++) {
+			const struct compare_test *test = &comparison->coarse[0].duration[k];
+
+			ck_assert_str_eq(compare__verdict_name(test->verdict),
+					 known ? "slower" : "cannot-say");
+			ck_assert_double_eq_tol(compare__change(test), 0.05, 0.001);
+		}
+		compare__free(comparison);
+	}
+	for (int i = 0; i < PACED_RUNS; i++) {
+		profile__free(base[i]);
+		profile__free(new[i]);
+	}
+}
+END_TEST
+
+/* Where nothing depends on the pace, the error of sampling is all there is; that of the slope,
+ * which is not known, makes it wider. Sides that are d apart, with squares s: 1 + d^2 / s / (2 /
+ * 5). */
+START_TEST(a_pace_that_explains_nothing_makes_wider)
+{
+	struct profile *reports[ESTIMATE_SIDES][PACED_RUNS];
+	double variance[2][2], squares = 0, mean = 0;
+
+	for (int i = 0; i < PACED_RUNS; i++)
+		mean += log(paces[i]) / PACED_RUNS;
+	for (int i = 0; i < PACED_RUNS; i++) {
+		squares += 2 * pow(log(paces[i]) - mean, 2);
+		for (int side = 0; side < ESTIMATE_SIDES; side++)
+			reports[side][i] = report_of_requests(100, 1);
+	}
+	for (int apart = 0; apart < 2; apart++) {
+		struct comparison *comparison;
+
+		for (int i = 0; i < PACED_RUNS; i++) {
+			set_pace(reports[ESTIMATE_BASE][i], paces[i]);
+			set_pace(reports[ESTIMATE_NEW][i], paces[i] * (apart ? 1.03 : 1));
+		}
+		comparison = comparison_of(reports[ESTIMATE_BASE], PACED_RUNS,
+					   reports[ESTIMATE_NEW], PACED_RUNS, COMPARE_THRESHOLD);
+		ck_assert_int_eq(comparison->adjusted, ESTIMATE_PACE);
+		variance[apart][0] =
+			fine_row(comparison, "x")->per_call.estimate.side[ESTIMATE_NEW].variance;
+		variance[apart][1] = comparison->coarse[0]
+					     .duration[COMPARE_MEAN]
+					     .estimate.side[ESTIMATE_NEW]
+					     .variance;
+		compare__free(comparison);
+	}
+	for (int k = 0; k < 2; k++)
+		ck_assert_double_eq_tol(variance[1][k] / variance[0][k],
+					1 + pow(log(1.03), 2) / squares / (2. / 5), 1e-3);
+	for (int i = 0; i < PACED_RUNS; i++) {
+		profile__free(reports[ESTIMATE_BASE][i]);
+		profile__free(reports[ESTIMATE_NEW][i]);
+	}
+}
+END_TEST
+
+/* As where some of the reports that it was merged from had none. */
+START_TEST(a_pace_of_a_part_of_a_report_is_none)
+{
+	struct profile *report = report_with(1000, 5000);
+
+	report->overhead.ticks = 16 * report->session.pace_runs;
+	ck_assert_double_eq(compare__pace(report), 800);
+	report->overhead.ticks += 16;
+	ck_assert(isnan(compare__pace(report)));
+	report->overhead.ticks = 0;
+	report->session.pace_ns = 0;
+	ck_assert(isnan(compare__pace(report)));
+	profile__free(report);
+}
+END_TEST
+
 /* --- how often it is wrong, and how often right --- */
 
 static bool first_label(int label)
@@ -662,6 +768,9 @@ Suite *compare_suite(void)
 	tcase_add_test(tcase, percentiles_are_judged_where_the_longest_is_not_known);
 	tcase_add_loop_test(tcase, what_lacks_durations_cannot_be_said, 0, COUNT(untimed));
 	tcase_add_test(tcase, a_coarse_label_without_executions_is_a_state);
+	tcase_add_loop_test(tcase, the_cpus_pace_is_taken_out_of_means, 0, 2);
+	tcase_add_test(tcase, a_pace_that_explains_nothing_makes_wider);
+	tcase_add_test(tcase, a_pace_of_a_part_of_a_report_is_none);
 	tcase_add_loop_test(tcase, a_comparison_comes_to_a_sentence, 0, COUNT(summaries));
 	tcase_add_test(tcase, a_limit_of_what_was_never_hit_is_rounded_up);
 	tcase_add_loop_test(tcase, intervals_are_rounded_outwards, 0, COUNT(words));
