@@ -116,15 +116,18 @@ char *diff_words__summary(const struct comparison *comparison)
 
 char *diff_words__basis(const struct comparison *comparison)
 {
-	static const char *const adjusted[] = {
-		[ESTIMATE_NOTHING] = "",
-		[ESTIMATE_PACE] = "; how fast the CPUs were meanwhile is taken out of times per "
-				  "call and means",
-		[ESTIMATE_TIME] =
-			"; a drift over their time is taken out of times per call and means"};
+	static const char *const covariates[] = {
+		[ESTIMATE_PACE] = "how fast the CPUs were meanwhile",
+		[ESTIMATE_TIME] = "a drift over their time",
+	};
+	char adjusted[120] = "";
 	char *text, runs[480];
 	int length;
 
+	if (comparison->adjusted != ESTIMATE_NOTHING)
+		snprintf(adjusted, sizeof(adjusted),
+			 "; %s is taken out of times per call and means",
+			 covariates[comparison->adjusted]);
 	if (comparison->single)
 		snprintf(
 			runs, sizeof(runs),
@@ -140,7 +143,7 @@ char *diff_words__basis(const struct comparison *comparison)
 		snprintf(runs, sizeof(runs),
 			 "The variance between the %zu and %zu runs is in the intervals%s.",
 			 comparison->reports[ESTIMATE_BASE], comparison->reports[ESTIMATE_NEW],
-			 adjusted[comparison->adjusted]);
+			 adjusted);
 	length = asprintf(
 		&text,
 		"Slower means that the whole interval lies beyond %+g%%. Corrected for %zu "
