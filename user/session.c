@@ -74,6 +74,7 @@ int session__new(const struct session_options *options, struct session **created
 	if (!session)
 		return -ENOMEM;
 	session->options = *options;
+	session->origin = session_coarse__clock();
 	reader__hurry_at(options->signals_fd);
 	session->histograms_left = SESSION_HISTOGRAMS_MAX;
 	session->slice_ns = (uint64_t)(SESSION_SLICE_PERIODS * 1e9 / options->frequency_hz);
@@ -246,6 +247,7 @@ int session__start(struct session *session)
 		return err;
 	session->start_ns =
 		engine__now() + LEAD_NS + threads_to_expect(session) * LEAD_PER_THREAD_NS;
+	session_coarse__tell_clock(session);
 	err = engine__start(session->engine, session->start_ns, session->options.frequency_hz);
 	for (i = 0; i < session->member_count && !err; i++) {
 		err = census__take(session->engine, session->members[i]->target,
@@ -586,6 +588,7 @@ int session__run(struct session *session)
 	for (;;) {
 		err = members_look(session, &waiting, &all_gone);
 		now = engine__now();
+		session_coarse__tell_clock(session);
 		if (!err && now >= session->slice_until_ns) {
 			err = slice(session, now);
 			/* One awakening for both, where they are near. */

@@ -115,6 +115,7 @@ struct session {
 	uint64_t children_due_ns;
 	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC */
 	uint64_t start_unix_ns;
+	struct session_clock origin;	  /* when it was made */
 	struct session_clock first, last; /* at start_ns, or just after, and at stop_ns */
 	enum session_end ended_by;
 	struct snapshot snapshot; /* complete after session__stop; key.target of a cell is then an

@@ -6,6 +6,8 @@
 #include "remains.h"
 #include "spans.h"
 
+#define CLOCK_TOLD_AFTER_NS 10000000 /* a reading is off by some 0.1 us */
+
 static uint64_t tsc(void)
 {
 #ifdef __x86_64__
@@ -20,6 +22,22 @@ struct session_clock session_coarse__clock(void)
 	uint64_t before = tsc(), now = engine__now(), after = tsc();
 
 	return (struct session_clock){.monotonic_ns = now, .tsc = before + (after - before) / 2};
+}
+
+void session_coarse__tell_clock(struct session *session)
+{
+	const struct session_clock *first = &session->origin, now = session_coarse__clock();
+	struct tsn_tsc *shared = &session->engine->control->tsc;
+
+	if (!first->tsc || now.tsc <= first->tsc ||
+	    now.monotonic_ns < first->monotonic_ns + CLOCK_TOLD_AFTER_NS)
+		return;
+	shared->tsc = first->tsc;
+	shared->ns = first->monotonic_ns;
+	__atomic_store_n(&shared->unit,
+			 (uint64_t)((double)(now.monotonic_ns - first->monotonic_ns) /
+				    (double)(now.tsc - first->tsc) * 0x1p32),
+			 __ATOMIC_RELEASE);
 }
 
 /* A moment in the member's clock. */

@@ -14,6 +14,10 @@
 /* The clocks now; both in one. */
 struct session_clock session_coarse__clock(void);
 
+/* Tells the programs what the time stamp counter shows; when the session begins, and then again and
+ * again, for the kernel corrects the rate of its own clock. */
+void session_coarse__tell_clock(struct session *session);
+
 /* The moment the session begins: what a member that has a table already has executed before, and
  * what it has open. */
 void session_coarse__base(struct session *session, struct session_member *member);

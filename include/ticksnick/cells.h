@@ -321,6 +321,22 @@ enum tsn_counter {
 	TSN_COUNTERS = 32,
 };
 
+/* The moment at which both clocks stood so, and what a unit of the time stamp counter takes. */
+struct tsn_tsc {
+	TSN_U64 tsc;
+	TSN_U64 ns;
+	TSN_U64 unit; /* 2^-32 ns; 0: not known (yet) */
+};
+TSN_ASSERT_SIZE(struct tsn_tsc, 24);
+
+/* What that counter shows as ns, if it does so after that moment; before it, the moment. */
+static inline TSN_U64 tsn_tsc_ns(const struct tsn_tsc *at, TSN_U64 tsc)
+{
+	TSN_U64 apart = tsc > at->tsc ? tsc - at->tsc : 0;
+
+	return at->ns + (apart >> 32) * at->unit + ((apart & 0xffffffff) * at->unit >> 32);
+}
+
 /* One block in the programs' .bss; the recorder writes the first part through the memory map. */
 struct tsn_control {
 	TSN_U64 start_ns; /* the session begins; every interval is clipped to it */
@@ -332,7 +348,8 @@ struct tsn_control {
 	 */
 	TSN_U64 watched[TSN_WATCHED];
 	TSN_U64 counters[TSN_COUNTERS];
-	TSN_U32 level; /* of the recorder's pid namespace; 0: the machine's first */
+	struct tsn_tsc tsc; /* written once, but for its unit, which is corrected again and again */
+	TSN_U32 level;	    /* of the recorder's pid namespace; 0: the machine's first */
 	TSN_U32 pad;
 	/* Pieces are a ring: taken (and asked for where there was no room), and read by the
 	 * recorder. */

@@ -544,11 +544,33 @@ END_TEST
 
 #define TABLE_TEST(test, rows) tcase_add_loop_test(tcase, test, 0, sizeof(rows) / sizeof((rows)[0]))
 
+/* Of a counter of 2.5 GHz that stood at 1,000 at 50 ns: a unit is 0.4 ns. */
+static const struct {
+	uint64_t tsc, ns;
+} counters[] = {
+	{999, 50},
+	{1000, 50},
+	{3500, 1050},
+	{1000 + 2500000000ull * 3600, 50 + 3600000000000ull},
+	{1000 + 2500000000ull * 86400 * 365, 50 + 31536000000000000ull},
+};
+
+START_TEST(a_counter_is_read_as_ns)
+{
+	const struct tsn_tsc at = {.tsc = 1000, .ns = 50, .unit = (uint64_t)(0.4 * 0x1p32)};
+	const uint64_t ns = tsn_tsc_ns(&at, counters[_i].tsc);
+
+	ck_assert_uint_le(ns, counters[_i].ns);
+	ck_assert_double_ge((double)ns, (double)counters[_i].ns * (1 - 1e-9) - 1);
+}
+END_TEST
+
 Suite *durations_suite(void)
 {
 	Suite *suite = suite_create("durations");
 	TCase *tcase = tcase_create("durations");
 
+	tcase_add_loop_test(tcase, a_counter_is_read_as_ns, 0, COUNT(counters));
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, executions_are_those_since_the_base_summed_over_blocks);
 	tcase_add_test(tcase, without_a_base_everything_counts);
