@@ -7,6 +7,8 @@
 #include "record.h"
 #include "suites.h"
 
+#define HANDOVER_RUNS 4
+
 START_TEST(eight_sleepers_hold_eight_ninths_of_thread_time_all_of_it_blocked)
 {
 	const struct profile_fine *asleep;
@@ -47,20 +49,27 @@ START_TEST(four_spinners_on_one_cpu_run_a_quarter_and_wait_for_it_three_quarters
 }
 END_TEST
 
+/* One session's hits say where the section was to a percent or so: chance alone would fail one in
+ * twenty at 2%. */
 START_TEST(a_critical_section_handed_over_between_cpus_has_one_thread_in_flight)
 {
-	const struct profile_fine *critical;
-	struct recorded run;
-	double held;
+	double held = 0, elapsed = 0;
+	int i;
 
-	record__command(&run, "-F 1999", "handover", "4");
-	held = record__truth(&run, "held_ns");
-	critical = record__fine(&run, "critical");
-	printf("handover: in flight %.4f, elapsed %.4f of the stopwatch's\n", critical->in_flight,
-	       (double)critical->elapsed_ns / held);
-	ck_assert_double_eq_tol(critical->in_flight, 1, 0.02);
-	ck_assert_double_eq_tol((double)critical->elapsed_ns / held, 1, 0.02);
-	record__free(&run);
+	for (i = 0; i < HANDOVER_RUNS; i++) {
+		const struct profile_fine *critical;
+		struct recorded run;
+
+		record__command(&run, "-F 1999", "handover", "4");
+		critical = record__fine(&run, "critical");
+		held += record__truth(&run, "held_ns");
+		elapsed += (double)critical->elapsed_ns;
+		printf("handover: in flight %.4f, elapsed %.4f of the stopwatch's so far\n",
+		       critical->in_flight, elapsed / held);
+		ck_assert_double_eq_tol(critical->in_flight, 1, 0.02);
+		record__free(&run);
+	}
+	ck_assert_double_eq_tol(elapsed / held, 1, 0.02);
 }
 END_TEST
 
@@ -111,7 +120,7 @@ Suite *waiting_suite(void)
 	Suite *suite = suite_create("waiting");
 	TCase *cases = tcase_create("states");
 
-	tcase_set_timeout(cases, 30);
+	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, eight_sleepers_hold_eight_ninths_of_thread_time_all_of_it_blocked);
 	tcase_add_test(cases,
 		       four_spinners_on_one_cpu_run_a_quarter_and_wait_for_it_three_quarters);
