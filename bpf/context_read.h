@@ -43,7 +43,8 @@ __weak __noinline __u64 context_closed(__u32 target_index, __u64 handle)
 	struct tsn_context context;
 	__u64 at;
 
-	if (!target || (target->clock == TSN_CLOCK_TSC && !control.tsc.unit))
+	if (!target || (target->clock != TSN_CLOCK_MONOTONIC &&
+			(target->clock != TSN_CLOCK_TSC || !control.tsc.unit)))
 		return 0;
 	at = pool_entry(target->contexts, target->contexts_end, handle);
 	if (!at || bpf_probe_read_user(&context, offsetof(struct tsn_context, tid), (void *)at) ||
