@@ -13,14 +13,6 @@
 #define PACE_UNROLLED 16
 #define PACE_MOST_NS  1000000 /* more is no time of it */
 
-/* A multiplication and an addition that wait for the ones before; the compiler must not make one
- * of several. */
-#define PACE_STEP(x)                               \
-	do {                                       \
-		(x) = (x)*0x5851f42d + 0x3ade68b1; \
-		asm volatile("" : "+r"(x));        \
-	} while (0)
-
 /*
  * ns that TSN_PACE_STEPS steps take here, the least of some tries by the same instructions. The
  * first one fetches them into the caches; what interrupts a CPU, such as its hypervisor, seldom
@@ -39,7 +31,7 @@ __noinline int pace_take(void)
 		for (i = 0; i < TSN_PACE_STEPS / PACE_UNROLLED; i++) {
 #pragma unroll
 			for (k = 0; k < PACE_UNROLLED; k++)
-				PACE_STEP(x);
+				TSN_PACE_STEP(x);
 		}
 		took = bpf_ktime_get_ns() - begun;
 		if (took < least)

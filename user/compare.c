@@ -187,13 +187,14 @@ static int fill_rows(struct comparison *comparison, const struct compare_input *
 static int serves(const struct compare_input *input, enum estimate_covariate which)
 {
 	const size_t most = input[ESTIMATE_BASE].count + input[ESTIMATE_NEW].count;
-	double *ones = calloc(2 * most, sizeof(*ones)), *x = ones + most;
+	double *ones = calloc(2 * most, sizeof(*ones)), *x;
 	struct estimate_runs runs[ESTIMATE_SIDES];
 	size_t at = 0;
 	int result;
 
 	if (!ones)
 		return -ENOMEM;
+	x = ones + most;
 	for (int side = 0; side < ESTIMATE_SIDES; side++) {
 		const size_t first = at;
 

@@ -360,10 +360,9 @@ void estimate__between_runs(const struct estimate_runs runs[ESTIMATE_SIDES],
 {
 	struct residuals side[ESTIMATE_SIDES];
 	double df = both_residuals(runs, side), slope = 0, cost = 0;
-	const double squares = side[ESTIMATE_BASE].squares + side[ESTIMATE_NEW].squares;
 	const double x_squares = side[ESTIMATE_BASE].x_squares + side[ESTIMATE_NEW].x_squares;
 	const double products = side[ESTIMATE_BASE].products + side[ESTIMATE_NEW].products;
-	double left = squares;
+	double squares = side[ESTIMATE_BASE].squares + side[ESTIMATE_NEW].squares;
 
 	*spread = (struct estimate_spread){.factor = {1, 1}, .wider = 1};
 	if (!(df > 0))
@@ -371,7 +370,7 @@ void estimate__between_runs(const struct estimate_runs runs[ESTIMATE_SIDES],
 	if (df >= 2 && x_squares > 0 && isfinite(x_squares) && isfinite(slope_cost(side))) {
 		slope = products / x_squares;
 		cost = slope_cost(side);
-		left = fmax(0, squares - slope * products);
+		squares = fmax(0, squares - slope * products);
 		df--;
 		spread->wider = 1 + cost / runs_cost(side);
 	}
@@ -379,10 +378,10 @@ void estimate__between_runs(const struct estimate_runs runs[ESTIMATE_SIDES],
 	for (int i = 0; i < ESTIMATE_SIDES; i++) {
 		if (!(side[i].weight > 0))
 			continue;
-		spread->variance[i] = left / df *
+		spread->variance[i] = squares / df *
 				      (side[i].squared_weight / (side[i].weight * side[i].weight) +
 				       cost / ESTIMATE_SIDES);
-		if (slope != 0)
+		if (slope != 0) /* else x need not be known */
 			spread->factor[i] =
 				exp(slope * (side[ESTIMATE_SIDES - 1 - i].x - side[i].x) / 2);
 	}

@@ -26,17 +26,17 @@ struct session_clock session_coarse__clock(void)
 
 void session_coarse__tell_clock(struct session *session)
 {
-	const struct session_clock *first = &session->origin, now = session_coarse__clock();
+	const struct session_clock *origin = &session->origin, now = session_coarse__clock();
 	struct tsn_tsc *shared = &session->engine->control->tsc;
 
-	if (!first->tsc || now.tsc <= first->tsc ||
-	    now.monotonic_ns < first->monotonic_ns + CLOCK_TOLD_AFTER_NS)
+	if (!origin->tsc || now.tsc <= origin->tsc ||
+	    now.monotonic_ns < origin->monotonic_ns + CLOCK_TOLD_AFTER_NS)
 		return;
-	shared->tsc = first->tsc;
-	shared->ns = first->monotonic_ns;
+	shared->tsc = origin->tsc;
+	shared->ns = origin->monotonic_ns;
 	__atomic_store_n(&shared->unit,
-			 (uint64_t)((double)(now.monotonic_ns - first->monotonic_ns) /
-				    (double)(now.tsc - first->tsc) * 0x1p32),
+			 (uint64_t)((double)(now.monotonic_ns - origin->monotonic_ns) /
+				    (double)(now.tsc - origin->tsc) * 0x1p32),
 			 __ATOMIC_RELEASE);
 }
 

@@ -26,6 +26,14 @@
 #define TSN_FINAL_HEADS_MAX  4096 /* blocks of durations that the end of a process looks at ... */
 #define TSN_FINAL_BLOCKS_MAX 256  /* ... and hands in */
 
+/* A multiplication and an addition that wait for the ones before; the compiler must not make one
+ * of several. x: 64 bits. */
+#define TSN_PACE_STEP(x)                           \
+	do {                                       \
+		(x) = (x)*0x5851f42d + 0x3ade68b1; \
+		__asm__ volatile("" : "+r"(x));    \
+	} while (0)
+
 /*
  * Whose account a cell is on. Time goes to one OWN or STALE cell, and once more to an OUTER one for
  * each other coarse label on the chain of its context: the thread-time of a fine label is OWN +

@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* How fast the CPUs were, as a report has it. */
 #include <stdio.h>
-#include <time.h>
 
 #include <ticksnick/cells.h>
 
+#include "engine.h"
 #include "record.h"
 #include "suites.h"
 
 #define OWN_TRIES 2000
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* The same calculation here: the least of many times. */
 static uint64_t own_pace_ns(void)
@@ -24,14 +16,12 @@ static uint64_t own_pace_ns(void)
 	uint64_t least = UINT64_MAX;
 
 	for (int i = 0; i < OWN_TRIES; i++) {
-		const uint64_t begun = now_ns();
+		const uint64_t begun = engine__now();
 		uint64_t x = begun, took;
 
-		for (int k = 0; k < TSN_PACE_STEPS; k++) {
-			x = x * 0x5851f42d + 0x3ade68b1;
-			__asm__ volatile("" : "+r"(x));
-		}
-		took = now_ns() - begun;
+		for (int k = 0; k < TSN_PACE_STEPS; k++)
+			TSN_PACE_STEP(x);
+		took = engine__now() - begun;
 		least = took < least ? took : least;
 	}
 	return least;

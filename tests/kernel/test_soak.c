@@ -95,40 +95,35 @@ static void losses_check(const struct profile *profile)
 }
 
 /* What the test judges. */
-static struct {
-	unsigned seconds;
-	struct recorded run, said;
-	struct memory memory;
-} soak;
+static struct recorded run, said;
+static struct memory memory;
 
 /* A fixture, for check keeps how long a test took in 31 bits of microseconds: half an hour. */
 static void soak_record(void)
 {
+	const unsigned seconds = soak_seconds();
 	struct recording recording;
 	char text[64];
 	int output;
 	pid_t pid;
 
-	soak.seconds = soak_seconds();
-	snprintf(text, sizeof(text), "%u %d %d", soak.seconds, THREADS, SWITCHES * 11 / 10);
-	pid = record__subject_begin("soak", text, &output, &soak.said);
+	snprintf(text, sizeof(text), "%u %d %d", seconds, THREADS, SWITCHES * 11 / 10);
+	pid = record__subject_begin("soak", text, &output, &said);
 	snprintf(text, sizeof(text), "%d", pid);
 	record__begin(&recording, "-F 1000", text);
 	kill(pid, SIGUSR1);
-	soak.memory = memory_watch(recording.recorder, soak.seconds);
-	ck_assert_int_eq(record__subject_end(pid, output, &soak.said), 0);
-	record__finish(&recording, &soak.run);
+	memory = memory_watch(recording.recorder, seconds);
+	ck_assert_int_eq(record__subject_end(pid, output, &said), 0);
+	record__finish(&recording, &run);
 }
 
 static void soak_free(void)
 {
-	record__free(&soak.run);
+	record__free(&run);
 }
 
 START_TEST(a_long_session_of_many_switches_stays_small_and_loses_nothing)
 {
-	const struct recorded said = soak.said, run = soak.run;
-	const struct memory memory = soak.memory;
 	const struct profile_fine *rest = record__fine(&run, "rest");
 	double wall, cpu, stopwatches, all;
 
@@ -147,7 +142,7 @@ START_TEST(a_long_session_of_many_switches_stays_small_and_loses_nothing)
 	       run.profile->overhead.fraction, (double)run.profile->totals.stolen_ns / 1e9);
 	/* In a few seconds, others may have the machine. */
 	ck_assert_double_ge(record__truth(&said, "switches") / wall * 1e9,
-			    soak.seconds == SHORT_S ? SWITCHES / 2 : SWITCHES);
+			    soak_seconds() == SHORT_S ? SWITCHES / 2 : SWITCHES);
 	ck_assert_int_le(memory.most, memory.warm + GROWTH_KIB);
 	losses_check(run.profile);
 	record__check_calls(&run, "work", (uint64_t)record__truth(&said, "calls"));

@@ -570,8 +570,7 @@ Suite *durations_suite(void)
 	Suite *suite = suite_create("durations");
 	TCase *tcase = tcase_create("durations");
 
-	tcase_add_loop_test(tcase, a_counter_is_read_as_ns, 0,
-			    sizeof(counters) / sizeof(counters[0]));
+	TABLE_TEST(a_counter_is_read_as_ns, counters);
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, executions_are_those_since_the_base_summed_over_blocks);
 	tcase_add_test(tcase, without_a_base_everything_counts);
